@@ -1,0 +1,1 @@
+"""Names agent sessions and what is inside them."""

@@ -1,0 +1,38 @@
+"""What is said about a stream that is not as it should be."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+__all__ = ["SEVERITIES", "Finding", "Severity"]
+
+Severity = Literal["error", "warning", "notice"]
+
+#: The severities, gravest first.
+SEVERITIES: tuple[Severity, ...] = ("error", "warning", "notice")
+
+
+class Finding(msgspec.Struct, frozen=True, kw_only=True):
+    """One fault, with its rule, its code and its place.
+
+    `rule` is the ASR rule, or None for a fault that stands outside the pages (a line that is no
+    JSON). `code` is a stable slug. `session` is the canonical session key, `seq` and `id` name the
+    record, `path` is a JSON path into it, `file` and `line` (from 1) say where it was read.
+    `component` and `span` (code points) point into a bad reference. `message` is for people and no
+    part of the API.
+    """
+
+    code: str
+    severity: Severity
+    message: str
+    rule: str | None = None
+    session: str | None = None
+    seq: int | None = None
+    id: str | None = None
+    path: str | None = None
+    file: str | None = None
+    line: int | None = None
+    component: str | None = None
+    span: tuple[int, int] | None = None

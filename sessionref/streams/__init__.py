@@ -1,0 +1,1 @@
+"""Bytes to records to an index: reading streams tolerantly, and resolving refs in one."""

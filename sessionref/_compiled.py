@@ -21,20 +21,20 @@ __all__ = [
 
 #: A session reference (ASR-061). Groups: agent name, first component, second component
 #: or None, then key and value of an entity or turn ref, then record ID.
-REFERENCE = r'([0-9a-z]++(?:[\-.][0-9a-z]++)*+):((?:[!"$&-9;-~\xa0-\ud7ff\ue000-\U0010ffff]++|%[0-9A-Fa-f]{2})++)(?::((?:[!"$&-9;-~\xa0-\ud7ff\ue000-\U0010ffff]++|%[0-9A-Fa-f]{2})++))?+(?:#(?:(messageId|callId|inferenceId|terminalId|planId|compactionId|requestId|turnId)=((?:[!"$&-9;-~\xa0-\ud7ff\ue000-\U0010ffff]++|%[0-9A-Fa-f]{2})++)|([!"$&-9;<>-~\xa0-\ud7ff\ue000-\U0010ffff]++)))?'
+REFERENCE = r'([a-z0-9]++(?:[\-.][a-z0-9]++)*+):((?:[!"$&-9;-~\xa0-\ud7ff\ue000-\U0010ffff]++|%[0-9A-Fa-f]{2})++)(?::((?:[!"$&-9;-~\xa0-\ud7ff\ue000-\U0010ffff]++|%[0-9A-Fa-f]{2})++))?+(?:#(?:(messageId|callId|inferenceId|terminalId|planId|compactionId|requestId|turnId)=((?:[!"$&-9;-~\xa0-\ud7ff\ue000-\U0010ffff]++|%[0-9A-Fa-f]{2})++)|([!"$&-9;<>-~\xa0-\ud7ff\ue000-\U0010ffff]++)))?'
 
 #: A session reference of ASCII characters without any percent-encoding. Same groups.
-PLAIN = r'([0-9a-z]++(?:[\-.][0-9a-z]++)*+):([!"$&-9;-~]++)(?::([!"$&-9;-~]++))?+(?:#(?:(messageId|callId|inferenceId|terminalId|planId|compactionId|requestId|turnId)=([!"$&-9;-~]++)|([!"$&-9;<>-~]++)))?'
+PLAIN = r'([a-z0-9]++(?:[\-.][a-z0-9]++)*+):([!"$&-9;-~]++)(?::([!"$&-9;-~]++))?+(?:#(?:(messageId|callId|inferenceId|terminalId|planId|compactionId|requestId|turnId)=([!"$&-9;-~]++)|([!"$&-9;<>-~]++)))?'
 
 #: A session reference in canonical form, as far as the registry does not decide it:
 #: escapes where ASR-059 requires them and nowhere else, in uppercase, and no # part.
-CANONICAL = r'[0-9a-z]++(?:[\-.][0-9a-z]++)*+:(?:[!"$&-9;-~\xa0-\ud7ff\ue000-\U0010ffff]++|%(?:[01][0-9A-F]|2[035]|3A|7F|C2%[89][0-9A-F]))++(?::(?:[!"$&-9;-~\xa0-\ud7ff\ue000-\U0010ffff]++|%(?:[01][0-9A-F]|2[035]|3A|7F|C2%[89][0-9A-F]))++)?+'
+CANONICAL = r'[a-z0-9]++(?:[\-.][a-z0-9]++)*+:(?:[!"$&-9;-~\xa0-\ud7ff\ue000-\U0010ffff]++|%(?:[01][0-9A-F]|2[035]|3A|7F|C2%[89][0-9A-F]))++(?::(?:[!"$&-9;-~\xa0-\ud7ff\ue000-\U0010ffff]++|%(?:[01][0-9A-F]|2[035]|3A|7F|C2%[89][0-9A-F]))++)?+'
 
 #: An agent name (ASR-056).
-AGENT_NAME = r"[0-9a-z]++(?:[\-.][0-9a-z]++)*+"
+AGENT_NAME = r"[a-z0-9]++(?:[\-.][a-z0-9]++)*+"
 
 #: An agent's short name (ASR-056).
-SHORT_NAME = "[0-9a-z]++(?:-[0-9a-z]++)*+"
+SHORT_NAME = "[a-z0-9]++(?:-[a-z0-9]++)*+"
 
 #: A namespace, session ID, or value of a key, percent-encoded (ASR-059).
 COMPONENT = r'(?:[!"$&-9;-~\xa0-\ud7ff\ue000-\U0010ffff]++|%[0-9A-Fa-f]{2})++'

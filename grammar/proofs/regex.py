@@ -177,7 +177,9 @@ def write_class(chars: CharSet) -> str:
     (low, high), *more = chars.ranges
     if low == high and not more:
         return f"\\{chr(low)}" if chr(low) in r".^$*+?{}[]\|()" else _escaped(low)
-    return f"[{''.join(_range(low, high) for low, high in chars.ranges)}]"
+    # The widest range first: the engine tries them in this order.
+    ranges = sorted(chars.ranges, key=lambda r: r[0] - r[1]) if len(chars.ranges) < 3 else chars.ranges
+    return f"[{''.join(_range(low, high) for low, high in ranges)}]"
 
 
 def _range(low: int, high: int) -> str:

@@ -76,7 +76,35 @@ _HOME = {
     "grammar": "",
 }
 
-__all__ = [*_HOME]  # noqa: PLE0604 - every key is a str
+__all__ = [
+    "Ambiguous",
+    "CODES",
+    "ENTITY_KEYS",
+    "EntityRef",
+    "Finding",
+    "Hit",
+    "InvalidReference",
+    "RecordRef",
+    "Ref",
+    "Registry",
+    "RegistryError",
+    "Resolved",
+    "SessionKey",
+    "SessionRef",
+    "SessionrefError",
+    "StreamError",
+    "StreamIndex",
+    "TurnRef",
+    "Unresolved",
+    "canonical",
+    "check",
+    "check_all",
+    "digest",
+    "grammar",
+    "is_canonical",
+    "parse",
+    "try_parse",
+]
 
 
 def __getattr__(name: str) -> object:

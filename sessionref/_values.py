@@ -11,7 +11,7 @@ __all__ = ["Value", "plain_text"]
 
 
 class Value:
-    """An immutable value: equality, hash and order all follow from `_order()`, so they agree.
+    """An immutable value: equality, hash and order all follow from `order()`, so they agree.
 
     The slots of a value stand in a base class of its own, whose instances can still be filled;
     when all are, the instance is turned into the value by setting ``__class__``. That is the
@@ -21,36 +21,37 @@ class Value:
 
     __slots__ = ()
 
-    def _order(self) -> tuple[Any, ...]:
+    def order(self) -> tuple[Any, ...]:
+        """What equality, hash and order compare."""
         raise NotImplementedError
 
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
             return NotImplemented
-        return self._order() == other._order()
+        return self.order() == other.order()
 
     def __hash__(self) -> int:
-        return hash(self._order())
+        return hash(self.order())
 
     def __lt__(self, other: object) -> bool:
         if type(other) is not type(self):
             return NotImplemented
-        return self._order() < other._order()
+        return self.order() < other.order()
 
     def __le__(self, other: object) -> bool:
         if type(other) is not type(self):
             return NotImplemented
-        return self._order() <= other._order()
+        return self.order() <= other.order()
 
     def __gt__(self, other: object) -> bool:
         if type(other) is not type(self):
             return NotImplemented
-        return self._order() > other._order()
+        return self.order() > other.order()
 
     def __ge__(self, other: object) -> bool:
         if type(other) is not type(self):
             return NotImplemented
-        return self._order() >= other._order()
+        return self.order() >= other.order()
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise AttributeError(f"{type(self).__name__} cannot be changed")

@@ -19,11 +19,14 @@ if TYPE_CHECKING:
 __all__ = ["diagnose", "diagnose_agent", "diagnose_fragment"]
 
 _agent_name = re.compile(AGENT_NAME)
+#: Agent, namespace and session ID.
+_PARTS = 3
+
 _keys = frozenset((*ENTITY_KEYS, TURN_KEY))
 
 # What may go wrong inside a component, in the order of trial. Neighbouring faults of one kind are
 # one finding; a '%' takes up to two of the characters that should have been its digits.
-_REST = rf"|(?P<surrogate>[\ud800-\udfff]+)|(?P<raw>(?:(?!%){MUST_ENCODE})+)"
+_REST = rf"|(?P<surrogate>[\ud800-\udfff]+)|(?P<raw>{MUST_ENCODE.replace('%', '')}+)"
 _fault = re.compile(rf"(?P<octets>{PCT_RUN})|(?P<percent>%[^%]{{0,2}}){_REST}")
 _fault_in_record_id = re.compile(rf"(?P<percent>%+){_REST}")
 
@@ -51,18 +54,20 @@ def diagnose(text: str) -> Iterator[InvalidReference]:
             "no ':' and so no session ID",
         )
     place = len(names[0]) + 1
+    too_many = len(names) > _PARTS
+    if too_many:
+        third = sum(map(len, names[:_PARTS])) + 2
+        yield InvalidReference(
+            "too-many-components",
+            "ASR-061",
+            "reference",
+            (third, third + 1),
+            text,
+            "more than a namespace and a session ID",
+        )
     for number, name in enumerate(names[1:], 1):
-        if number == 3:  # noqa: PLR2004 - an agent, a namespace and a session ID are three
-            yield InvalidReference(
-                "too-many-components",
-                "ASR-061",
-                "reference",
-                (place - 1, place),
-                text,
-                "more than a namespace and a session ID",
-            )
-        component = "namespace" if number == 1 and len(names) > 2 else "session-id"  # noqa: PLR2004
-        if not name:
+        component = "namespace" if number == 1 and len(names) >= _PARTS else "session-id"
+        if not name and not too_many:
             yield InvalidReference(
                 "empty-component",
                 "ASR-061",

@@ -1,4 +1,6 @@
-"""Percent-encoding of the components of a reference: one fixed set out, everything in (ASR-059, 060).
+"""Percent-encoding of the components of a reference (ASR-059, 060).
+
+One fixed set of characters is encoded, and whatever is encoded is decoded, once.
 
 `encode` takes raw text and `decode` takes encoded text. No function takes both, and neither looks
 at its argument to find out which it was given.
@@ -15,12 +17,22 @@ __all__ = ["decode", "encode"]
 _needs_encoding = re.compile(MUST_ENCODE).search
 _run_of_octets = re.compile(PCT_RUN)
 
-#: What ASR-059 requires to encode, each with its octets in upper-case hex.
-_ENCODED: dict[int, str] = {
-    code: "".join(f"%{octet:02X}" for octet in chr(code).encode())
+
+def _octets(character: str) -> str:
+    return "".join(f"%{octet:02X}" for octet in character.encode())
+
+
+#: What ASR-059 requires to encode, each with its octets in upper-case hex: the visible ones, with
+#: "%" before those whose encoding holds it, and the controls.
+_VISIBLE = [(c, _octets(c)) for c in sorted("%:# ", key="%".__ne__)]
+_CONTROLS = {
+    code: _octets(chr(code))
     for code in range(0xA0)
-    if _needs_encoding(chr(code))
+    if _needs_encoding(chr(code)) and not chr(code).isprintable()
 }
+
+#: The ASCII characters by their two hexadecimal digits, in every case of these.
+_ASCII = {digits: chr(code) for code in range(0x80) for digits in {f"{code:02X}", f"{code:02x}"}}
 
 
 def encode(raw: str) -> str:
@@ -29,7 +41,11 @@ def encode(raw: str) -> str:
     Nothing else is touched. A surrogate code point, which has no octets, is left where it stands:
     the constructors of values refuse it before.
     """
-    return raw.translate(_ENCODED) if _needs_encoding(raw) else raw
+    if not _needs_encoding(raw):
+        return raw
+    for character, octets in _VISIBLE:
+        raw = raw.replace(character, octets)
+    return raw if raw.isprintable() else raw.translate(_CONTROLS)
 
 
 def decode(encoded: str) -> str:
@@ -40,7 +56,11 @@ def decode(encoded: str) -> str:
     """
     if "%" not in encoded:
         return encoded
-    return _run_of_octets.sub(_decode_run, encoded)
+    first, *rest = encoded.split("%")
+    try:
+        return first + "".join([_ASCII[part[:2]] + part[2:] for part in rest])
+    except KeyError:  # an octet of a longer sequence
+        return _run_of_octets.sub(_decode_run, encoded)
 
 
 def _decode_run(run: re.Match[str]) -> str:

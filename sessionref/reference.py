@@ -17,11 +17,13 @@ from sessionref._values import Value, plain_text
 from sessionref.diagnosis import diagnose, diagnose_agent
 from sessionref.errors import InvalidReference
 from sessionref.percent import decode, encode
-from sessionref.refs import EntityRef, RecordRef, Ref, TurnRef, build_ref, refuse_surrogates
+from sessionref.refs import Ref, build_ref, refuse_surrogates
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
     from typing import NotRequired
+
+    from sessionref.refs import EntityRef, RecordRef, TurnRef
 
     AnyRef = RecordRef | EntityRef | TurnRef
 
@@ -82,6 +84,7 @@ class SessionKey(_SessionKeyFields, Value):
     __match_args__ = ("agent", "namespace", "session_id")
 
     def __new__(cls, agent: str, namespace: str | None, session_id: str) -> SessionKey:
+        """From raw parts."""
         agent, namespace, session_id = _raw_parts(agent, namespace, session_id)
         return _make_key(_canonical_name(agent, agent), namespace, session_id)
 
@@ -107,7 +110,8 @@ class SessionKey(_SessionKeyFields, Value):
         """A reference to this session, or to what `ref` names in it."""
         return SessionRef(self.agent, self.namespace, self.session_id, ref)
 
-    def _order(self) -> tuple[Any, ...]:
+    def order(self) -> tuple[Any, ...]:
+        """What equality, hash and order compare."""
         return (self.agent, self.namespace is not None, self.namespace or "", self.session_id)
 
     def __str__(self) -> str:
@@ -144,9 +148,10 @@ class SessionRef(_SessionRefFields, Value):
     def __new__(
         cls, agent: str, namespace: str | None, session_id: str, ref: AnyRef | None = None
     ) -> SessionRef:
+        """From raw parts."""
         agent, namespace, session_id = _raw_parts(agent, namespace, session_id)
         if ref is not None:
-            if not isinstance(ref, Ref):
+            if not isinstance(ref, Ref):  # pyright: ignore[reportUnnecessaryIsInstance]
                 raise TypeError(f"ref is a Ref, not {type(ref).__name__}")
             ref.fragment()  # refuses what has no encoded form
         return _make_ref(agent, namespace, session_id, ref)
@@ -212,14 +217,15 @@ class SessionRef(_SessionRefFields, Value):
             parts["ref"] = self.ref.raw()
         return parts
 
-    def _order(self) -> tuple[Any, ...]:
+    def order(self) -> tuple[Any, ...]:
+        """What equality, hash and order compare."""
         agent, namespace, ref = self.agent, self.namespace, self.ref
         return (
             _canonical_name(agent, agent),
             namespace is not None,
             namespace or "",
             self.session_id,
-            () if ref is None else ref._order(),  # noqa: SLF001 - one family of values
+            () if ref is None else ref.order(),
         )
 
     def __str__(self) -> str:
@@ -245,9 +251,7 @@ def _make_key(agent: str, namespace: str | None, session_id: str) -> SessionKey:
     return made  # type: ignore[no-any-return]
 
 
-def _make_ref(
-    agent: str, namespace: str | None, session_id: str, ref: AnyRef | None
-) -> SessionRef:
+def _make_ref(agent: str, namespace: str | None, session_id: str, ref: AnyRef | None) -> SessionRef:
     made: Any = _SessionRefFields()
     made.agent = agent
     made.namespace = namespace
@@ -274,10 +278,10 @@ def parse(text: str) -> SessionRef:
         else:
             made.namespace = first
             made.session_id = second
-        if key is not None or record_id is not None:
-            made.ref = build_ref(key, value, record_id)
-        else:
+        if key is None and record_id is None:
             made.ref = None
+        else:
+            made.ref = build_ref(key, value, record_id)
         made.__class__ = SessionRef
         return made  # type: ignore[no-any-return]
     match = _reference(text)
@@ -334,6 +338,9 @@ def canonical(text: str) -> str:
 
     Without its ``#`` part. Raises as `parse` does.
     """
+    match = _plain(text)
+    if match is not None and match[1] not in SHORT_NAMES:
+        return text.partition("#")[0]
     if is_canonical(text):
         return text
     return parse(text).key.canonical()
@@ -366,7 +373,9 @@ def _raw_parts(agent: str, namespace: str | None, session_id: str) -> tuple[str,
 def _raw_component(raw: str, component: str, rule: str) -> str:
     raw = plain_text(raw, component)
     if not raw:
-        raise InvalidReference("empty-component", rule, component, (0, 0), raw, f"empty {component}")
+        raise InvalidReference(
+            "empty-component", rule, component, (0, 0), raw, f"empty {component}"
+        )
     refuse_surrogates(raw, component)
     return raw
 

@@ -141,7 +141,8 @@ class RecordRef(_RecordRefFields, Ref):
             raise _refusal(self.record_id, "record-id")
         return self.record_id
 
-    def _order(self) -> tuple[Any, ...]:
+    def order(self) -> tuple[Any, ...]:
+        """What equality, hash and order compare."""
         return (0, "", self.record_id)
 
     def __repr__(self) -> str:
@@ -185,7 +186,8 @@ class EntityRef(_EntityRefFields, Ref):
         """``key=value``, the value percent-encoded."""
         return f"{self.key}={_encoded(self.value)}"
 
-    def _order(self) -> tuple[Any, ...]:
+    def order(self) -> tuple[Any, ...]:
+        """What equality, hash and order compare."""
         return (1, self.key, self.value)
 
     def __repr__(self) -> str:
@@ -225,7 +227,8 @@ class TurnRef(_TurnRefFields, Ref):
         """``turnId=value``, the value percent-encoded."""
         return f"{TURN_KEY}={_encoded(self.turn_id)}"
 
-    def _order(self) -> tuple[Any, ...]:
+    def order(self) -> tuple[Any, ...]:
+        """What equality, hash and order compare."""
         return (2, "", self.turn_id)
 
     def __repr__(self) -> str:
@@ -262,13 +265,21 @@ def build_ref(key: str | None, value: str, record_id: str) -> RecordRef | Entity
 
     Raises `UnicodeDecodeError` for octets that are not valid UTF-8.
     """
+    made: Any
     if key is None:
-        return _make_record_ref(record_id)
+        made = _RecordRefFields()
+        made.record_id = record_id
+        made.__class__ = RecordRef
+        return made  # type: ignore[no-any-return]
     if "%" in value:
         value = decode(value)
     if key == TURN_KEY:
         return _make_turn_ref(value)
-    return _make_entity_ref(key, value)
+    made = _EntityRefFields()
+    made.key = key
+    made.value = value
+    made.__class__ = EntityRef
+    return made  # type: ignore[no-any-return]
 
 
 def _encoded(value: str) -> str:

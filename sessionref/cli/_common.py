@@ -1,0 +1,113 @@
+"""What the commands share: their options, the registry they use, and how they end."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, NoReturn, TypeVar
+
+import click
+
+from sessionref.cli._lines import complain
+from sessionref.cli._text import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sessionref.findings import Finding
+    from sessionref.registry import Registry
+
+    Command = TypeVar("Command", bound=Callable[..., object] | click.Command)
+
+__all__ = [
+    "Outcome",
+    "json_option",
+    "paths_argument",
+    "references_argument",
+    "registry_option",
+    "to_json",
+]
+
+
+class Outcome:
+    """How a run went, as the exit code that says so. What went wrong is written to stderr."""
+
+    def __init__(self) -> None:
+        self.code = 0
+
+    def invalid(self) -> None:
+        """Something was wrong with what was read."""
+        self.code = self.code or 1
+
+    def unreadable(self) -> None:
+        """Something could not be read, which wins over whatever was wrong with the rest."""
+        self.code = 3
+
+    def report(self, finding: Finding) -> None:
+        """Write a finding to stderr, and count it."""
+        if finding.code in _UNREADABLE:
+            self.unreadable()
+        elif finding.severity == "error":
+            self.invalid()
+        complain(shown(_one_line(finding)))
+
+    def end(self) -> NoReturn:
+        """End the command with the exit code."""
+        raise click.exceptions.Exit(self.code)
+
+
+#: The codes of findings that say that an input was not read.
+_UNREADABLE = frozenset({"unreadable"})
+
+
+def _one_line(finding: Finding) -> str:
+    place = "".join(f"{part}:" for part in (finding.file, finding.line) if part is not None)
+    rule = "" if finding.rule is None else f", {finding.rule}"
+    return f"{place} {finding.severity}: {finding.message} ({finding.code}{rule})".lstrip()
+
+
+def to_json(value: object) -> str:
+    """`value` on one line of JSON."""
+    import msgspec  # noqa: PLC0415 - only where JSON is asked for
+
+    return msgspec.json.encode(value).decode()
+
+
+def references_argument(command: Command) -> Command:
+    """The references to work on, or none for those on stdin."""
+    return click.argument("references", metavar="[REF]...", nargs=-1)(command)
+
+
+def paths_argument(command: Command) -> Command:
+    """The streams, logs and folders to read, or none for the known places on this machine."""
+    return click.argument("paths", metavar="[PATH]...", nargs=-1, type=click.Path())(command)
+
+
+def json_option(command: Command) -> Command:
+    """Whether programs read the output."""
+    return click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")(command)
+
+
+def registry_option(command: Command) -> Command:
+    """The registry that overlay files make; None where neither option nor environment name any."""
+    return click.option(
+        "--registry",
+        metavar="FILE",
+        multiple=True,
+        callback=_load,
+        help="Lay the entries of a TOML file over the built-in registry; may be given several "
+        "times, and comes after the files named by SESSIONREF_REGISTRY.",
+    )(command)
+
+
+def _load(
+    context: click.Context, parameter: click.Parameter, files: tuple[str, ...]
+) -> Registry | None:
+    if not files and not os.environ.get("SESSIONREF_REGISTRY"):
+        return None
+    from sessionref.errors import RegistryError  # noqa: PLC0415 - only with an overlay
+    from sessionref.registry import Registry  # noqa: PLC0415
+
+    try:
+        return Registry.from_environment(*files)
+    except RegistryError as error:
+        raise click.BadParameter(shown(str(error)), context, parameter) from error

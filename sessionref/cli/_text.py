@@ -1,0 +1,23 @@
+"""What comes from the data, made fit for the eyes of people."""
+
+from __future__ import annotations
+
+__all__ = ["shortened", "shown"]
+
+
+def shown(text: str) -> str:
+    """`text` with everything escaped that a terminal would not just print.
+
+    That is controls, escape sequences, bidirectional overrides, line separators, other invisible
+    characters and lone surrogates. For people: the result is no identifier.
+    """
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def shortened(text: str, width: int) -> str:
+    """`shown(text)`, cut off with an ellipsis where it is wider than `width`."""
+    # Nothing gets shorter by escaping, so what lies behind is never looked at.
+    text = shown(text[: width + 1])
+    return text if len(text) <= width else text[: width - 1] + "…"

@@ -1,0 +1,200 @@
+"""What the readers of all native formats share: the records they write, and how they say it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from msgspec import UNSET, Raw, UnsetType  # noqa: TC002 - the structs below need them
+
+from sessionref.findings import Finding
+from sessionref.streams.record import Record
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sessionref.native.rows import Fault
+
+__all__ = [
+    "HEADER_ID",
+    "Native",
+    "NativeRecord",
+    "NativeStream",
+    "Report",
+    "Usage",
+    "header_record",
+    "native_id",
+    "row_fault",
+]
+
+
+#: Who is told of each finding.
+Report = Callable[[Finding], None]
+
+#: The record ID of every header that a reader of this package writes.
+HEADER_ID = "h"
+
+_FORMAT_VERSION = "0.1"
+
+
+class Native(msgspec.Struct, omit_defaults=True, rename="camel", gc=False):
+    """What has no standard place: the native row, and native values that gave way.
+
+    `row` is the native row, byte for byte, on the first record of the row. `id` is the native
+    record ID where the record had to take a derived one. `repeats` is the record ID of the first
+    writing of a row that the source wrote again. `request_id` is the provider's ID of the request
+    that made a model call.
+    """
+
+    id: str | None = None
+    repeats: str | None = None
+    request_id: str | None = None
+    row: Raw | UnsetType = UNSET
+
+
+class Usage(msgspec.Struct, omit_defaults=True, rename="camel", gc=False, frozen=True):
+    """The tokens of one model call.
+
+    `input_tokens` are those neither read from a cache nor written to one, `output_tokens` include
+    `reasoning_tokens`. What the source does not say is absent, not zero.
+    """
+
+    input_tokens: int | None = None
+    cache_read_tokens: int | None = None
+    cache_write_tokens: int | None = None
+    output_tokens: int | None = None
+    reasoning_tokens: int | None = None
+
+
+class NativeRecord(Record, omit_defaults=True, rename="camel", gc=False):
+    """A record as a reader of native logs writes it: all of `Record`, and the content.
+
+    `id_source` is `derived` where the record ID or the entity key is derived (ASR-067); where only
+    the record ID is and the key is the source's own, `message_id_source` and
+    `inference_id_source` say `native`, as `call_id_source` says `derived` for the other case.
+    """
+
+    message_id_source: str | None = None
+    inference_id_source: str | None = None
+
+    # Header
+    format_version: str | None = None
+    started_at: str | None = None
+    profiles: list[str] | None = None
+    content_level: str | None = None
+
+    # Content, verbatim
+    role: str | None = None
+    name: str | None = None
+    input: Raw | UnsetType = UNSET
+    content: Raw | UnsetType = UNSET
+    is_error: bool | None = None
+    trigger: str | None = None
+
+    native: Native | None = None
+
+
+class NativeStream:
+    """One session of a native log as a stream: its header, and its records in order.
+
+    `records` runs once. Where a file holds several sessions, the streams come one after the
+    other, and the records of one are gone when the next is asked for. `header` may be amended
+    before it is written (later stages add what only the whole scope shows).
+    """
+
+    __slots__ = ("header", "records")
+
+    def __init__(self, header: NativeRecord, records: Iterator[NativeRecord]) -> None:
+        self.header = header
+        self.records = records
+
+    def __iter__(self) -> Iterator[NativeRecord]:
+        """The header, then the records."""
+        yield self.header
+        yield from self.records
+
+
+def header_record(
+    *,
+    agent: str,
+    agent_version: str | None,
+    namespace: str | None,
+    session_id: str,
+    source_format: str,
+    started_at: str | None,
+    scope: str | None,
+    cwd: str | None,
+    branch: str | None,
+    content: bool,
+) -> NativeRecord:
+    """The header of a stream (ASR-050, 051).
+
+    `lossy` names what the reader leaves out: lineage is claimed by a later stage, and absent is
+    unknown (ASR-401). `scope` is set only where the source says it (ASR-410).
+    """
+    described: dict[str, Any] = {"name": agent}
+    if agent_version is not None:
+        described["version"] = agent_version
+    workspace = None
+    if cwd is not None:
+        root: dict[str, Any] = {"id": "cwd", "path": cwd}
+        if branch:
+            root["vcs"] = {"type": "git", "branch": branch}
+        workspace = {"roots": [root]}
+    return NativeRecord(
+        type="session",
+        seq=0,
+        id=HEADER_ID,
+        format_version=_FORMAT_VERSION,
+        agent=described,
+        namespace=namespace,
+        session_id=session_id,
+        producer={
+            "name": "sessionref",
+            "version": _package_version(),
+            "method": "converter",
+            "source": {"format": source_format},
+            "lossy": ["lineage"] if content else ["lineage", "content"],
+        },
+        started_at=started_at,
+        scope=scope,
+        workspace=workspace,
+        profiles=["core", "usage"],
+        content_level="full" if content else "metadata",
+    )
+
+
+def native_id(value: str | None) -> str | None:
+    """`value` where it can be a record ID as it is, else None.
+
+    A record ID holds no `=` (it would be an entity ref) and is not empty. One that holds a `/`
+    could equal a derived ID, all of which hold one, and the header's ID is taken: such values stay
+    native entity keys, and their records get derived IDs.
+    """
+    if not value or value == HEADER_ID or "=" in value or "/" in value:
+        return None
+    return value
+
+
+def row_fault(fault: Fault, file: str, line: int) -> Finding:
+    """The finding for a member of a row that could not be used."""
+    return Finding(
+        code=fault.code,
+        severity="warning",
+        message=fault.message,
+        rule="ASR-060" if fault.code == "surrogate" else None,
+        path=fault.path,
+        file=file,
+        line=line,
+    )
+
+
+@lru_cache(maxsize=1)
+def _package_version() -> str:
+    try:
+        return version("sessionref")
+    except PackageNotFoundError:  # pragma: no cover - a source tree that was never installed
+        return "0"

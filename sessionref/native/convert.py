@@ -1,0 +1,99 @@
+"""From native logs to streams, and to the lines of streams."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from sessionref.errors import StreamError
+from sessionref.findings import Finding
+from sessionref.native import claude_code, codex
+from sessionref.native.detect import kind_of_lines
+from sessionref.native.logs import Log
+from sessionref.streams.lines import MAX_LINE
+from sessionref.streams.walk import walk
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from sessionref.findings import Severity
+    from sessionref.native.base import NativeStream, Report
+    from sessionref.streams.source import Input
+
+__all__ = ["UNREAD", "convert", "read"]
+
+#: The codes of findings that say that an input, or part of one, could not be read.
+UNREAD = frozenset({"unreadable", "unknown-format", "corrupt-compression", "truncated-compression"})
+
+
+def read(
+    source: Input, report: Report, *, content: bool = True, max_line: int = MAX_LINE
+) -> Iterator[NativeStream]:
+    """The sessions in one native log, as streams.
+
+    `source` is a path, `-` for standard input, a binary file object or an iterable of bytes,
+    compressed or not. What kind of log it is, is told by its content; an unknown one, and a stream
+    that is no native log, give nothing and one finding (codes `unknown-format`, `not-native`).
+    `report` gets each finding as it is made, those of records as these are read. Nothing is
+    raised. A log without a session gives nothing and one finding.
+    """
+    name = _name(source)
+    try:
+        with Log(source, max_line=max_line) as log:
+            kind = kind_of_lines(data for _, data in log.lines(_silent))
+            if kind == "claude-code":
+                yield from claude_code.read(log.lines, log.name, report, content=content)
+            elif kind == "codex":
+                yield from codex.read(log.lines, log.name, report, content=content)
+            elif kind == "stream":
+                report(_finding("not-native", "notice", "a stream already", log.name))
+            else:
+                report(_finding("unknown-format", "warning", "no known kind of log", log.name))
+    except StreamError as error:
+        report(_finding("unreadable", "error", error.message, error.file or name))
+
+
+def convert(
+    paths: Iterable[str | os.PathLike[str]],
+    report: Report,
+    *,
+    content: bool = True,
+    max_line: int = MAX_LINE,
+) -> Iterator[bytes]:
+    """The native logs under `paths` as streams, line by line, each line with its newline.
+
+    Paths are files, folders and `-`, as `sessionref.streams.walk.walk` finds them. Files of an
+    unknown kind are reported (code `unknown-format`) where they were named, and passed over where
+    a folder holds them. Without `content` the records carry identity, model calls and usage only.
+    """
+    encode = msgspec.json.Encoder().encode_into
+    line = bytearray()
+    for found in walk(paths, report):
+        heard = report if found.named else _of_folder(report)
+        for stream in read(found.path, heard, content=content, max_line=max_line):
+            for record in stream:
+                encode(record, line)
+                line += b"\n"
+                yield bytes(line)
+
+
+def _of_folder(report: Report) -> Report:
+    def heard(finding: Finding) -> None:
+        if finding.code not in {"unknown-format", "not-native"}:
+            report(finding)
+
+    return heard
+
+
+def _finding(code: str, severity: Severity, message: str, file: str | None) -> Finding:
+    return Finding(code=code, severity=severity, message=message, file=file)
+
+
+def _name(source: Input) -> str | None:
+    return os.fsdecode(source) if isinstance(source, str | os.PathLike) else None
+
+
+def _silent(_finding: Finding) -> None:
+    """What the lines are is said when they are read."""

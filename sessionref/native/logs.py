@@ -1,0 +1,153 @@
+"""A native log as lines that can be read twice.
+
+The readers of native formats need what only the whole log shows before they write its first
+record, so whatever cannot be read twice (a pipe, standard input) is kept in a temporary file.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from contextlib import ExitStack
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
+
+import msgspec
+
+from sessionref.errors import StreamError
+from sessionref.findings import Finding
+from sessionref.streams.lines import MAX_LINE, Oversize, cut_lines
+from sessionref.streams.source import OpenFile, plain_chunks, read_chunks
+from sessionref.streams.walk import STDIN
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import TracebackType
+    from typing import Self
+
+    from sessionref.native.base import Report
+    from sessionref.streams.source import Input
+
+__all__ = ["Log"]
+
+_STEP = 1 << 18
+_SPOOL = 16 << 20
+
+
+class Log:
+    """One input, opened: a path, `-` for standard input, a file object or chunks of bytes.
+
+    A context manager. What a file holds when it is opened is what is read, each time, even where
+    it grows meanwhile. Raises `StreamError` where the input cannot be opened or read.
+    """
+
+    def __init__(self, source: Input, *, max_line: int = MAX_LINE) -> None:
+        self._max_line = max_line
+        self._open = ExitStack()
+        self._file: OpenFile | None = None
+        self._spool: IO[bytes] | None = None
+        if isinstance(source, str | os.PathLike) and os.fspath(source) != STDIN:
+            self.name = os.fsdecode(source)
+            try:
+                self._file = self._open.enter_context(OpenFile(source))
+            except StreamError as error:
+                if error.code != "not-a-file" or os.path.isdir(self.name):  # noqa: PTH112
+                    raise
+                with Path(self.name).open("rb", buffering=0) as pipe:
+                    self._keep(read_chunks(pipe, self.name))
+        elif isinstance(source, str | os.PathLike):
+            self.name = STDIN
+            self._keep(read_chunks(sys.stdin.buffer, STDIN))
+        else:
+            self.name = str(getattr(source, "name", "<bytes>"))
+            self._keep(read_chunks(source, self.name))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+        /,
+    ) -> None:
+        self._open.close()
+
+    def chunks(self) -> Iterator[bytes]:
+        """The bytes of the log, as they are, from its start."""
+        if self._file is not None:
+            left = self._file.status.st_size
+            for chunk in self._file.chunks():
+                yield chunk[:left]
+                left -= len(chunk)
+                if left <= 0:
+                    return
+        elif self._spool is not None:
+            place = 0
+            while True:
+                self._spool.seek(place)
+                chunk = self._spool.read(_STEP)
+                if not chunk:
+                    return
+                place += len(chunk)
+                yield chunk
+
+    def lines(self, report: Report) -> Iterator[tuple[int, bytes]]:
+        """The lines of the log that hold something, with their numbers, from its start.
+
+        A byte-order mark, line endings and runs of NUL bytes around a line are taken off; blank
+        lines are passed over. A line that is too long, only NUL bytes, or cut off at the end gives
+        a finding instead; it keeps its number.
+        """
+        findings: list[Finding] = []
+        for batch in cut_lines(
+            plain_chunks(self.chunks(), findings, self.name), max_line=self._max_line
+        ):
+            if isinstance(batch, Oversize):
+                self._say(
+                    report,
+                    "line-too-long",
+                    batch.number,
+                    f"the line has {batch.length} bytes, more than {self._max_line}",
+                )
+                continue
+            number = batch.number - 1
+            for line in batch.lines:
+                number += 1
+                data = line.rstrip(b"\r\n")
+                if number == 1 and data.startswith(b"\xef\xbb\xbf"):
+                    data = data[3:]
+                    self._say(report, "byte-order-mark", number, "a byte-order mark, passed over")
+                if b"\0" in data[:1] + data[-1:]:
+                    data = data.strip(b"\0")
+                    self._say(report, "nul-run", number, "NUL bytes where a writer was stopped")
+                if not data.strip(b" \t"):
+                    continue
+                if not batch.complete and not _whole(data):
+                    self._say(report, "torn-line", number, "the log ends inside this line")
+                    continue
+                yield number, data
+        for finding in findings:
+            report(finding)
+
+    def _keep(self, chunks: Iterator[bytes]) -> None:
+        spool = tempfile.SpooledTemporaryFile(max_size=_SPOOL)  # noqa: SIM115 - closed by the stack
+        self._open.enter_context(spool)
+        for chunk in chunks:
+            spool.write(chunk)
+        self._spool = spool
+
+    def _say(self, report: Report, code: str, line: int, message: str) -> None:
+        report(Finding(code=code, severity="warning", message=message, file=self.name, line=line))
+
+
+def _whole(data: bytes) -> bool:
+    """Whether a last line without a newline is all of a line."""
+    try:
+        msgspec.json.decode(data)
+    except msgspec.DecodeError:
+        # A lone surrogate is no sign of a cut; only JSON that ends too early is.
+        return data.endswith(b"}")
+    return True

@@ -1,0 +1,161 @@
+"""One line of a native log as typed values, whatever the line holds.
+
+A row is decoded into a struct that names only the members that are needed; msgspec passes over
+the others without building them. A row that does not fit the struct is decoded again, member by
+member: what fits is kept, the rest costs a finding and not the row. A lone surrogate in a member
+that is needed makes that member unusable and no other.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, get_args
+
+import msgspec
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["Fault", "NoRow", "Rows", "begins", "is_utf8"]
+
+S = TypeVar("S", bound=msgspec.Struct)
+
+
+class Fault(msgspec.Struct, frozen=True):
+    """A member that could not be used: why, and where in the row (a JSON path)."""
+
+    code: str
+    path: str
+    message: str
+
+
+class NoRow(Exception):  # noqa: N818 - it says what the line is, and never leaves this package
+    """The line is no JSON object. `code` says what it is instead."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(code, message)
+        self.code = code
+        self.message = message
+
+
+class Rows(Generic[S]):
+    """Decodes rows into one struct type."""
+
+    def __init__(self, kind: type[S]) -> None:
+        self._kind = kind
+        self._decode = msgspec.json.Decoder(kind).decode
+
+    def decode(self, data: bytes | msgspec.Raw, fault: Callable[[Fault], None]) -> S:
+        """The row in `data`. Calls `fault` for each member that does not fit.
+
+        Raises `NoRow` where `data` is no JSON object.
+        """
+        try:
+            return self._decode(data)
+        except msgspec.DecodeError:
+            value = _load(bytes(data))
+            if not isinstance(value, dict):
+                raise NoRow("not-an-object", "the line is JSON but no object") from None
+            return _fill(self._kind, value, "$", fault)
+
+    def decode_items(self, data: bytes | msgspec.Raw, fault: Callable[[Fault], None]) -> list[S]:
+        """The objects of a JSON array in `data`, at their places.
+
+        An item that is no object stands as an empty one, with a fault. What is no array has no
+        items. `data` must be JSON, as a part of a decoded row is.
+        """
+        values = _load(bytes(data))
+        if not isinstance(values, list):
+            return []
+        items: list[S] = []
+        for place, value in enumerate(values):
+            path = f"$[{place}]"
+            if isinstance(value, dict):
+                items.append(_fill(self._kind, value, path, fault))
+            else:
+                fault(Fault("bad-member", path, "an item of the content is no object"))
+                items.append(self._kind())
+        return items
+
+
+def begins(raw: msgspec.Raw, first: bytes) -> bool:
+    """Whether the JSON in `raw` begins with the one byte `first`; absent JSON never does."""
+    return memoryview(raw)[:1] == first
+
+
+def is_utf8(data: bytes) -> bool:
+    """Whether all of `data` is UTF-8; the fast decoder looks only at what it decodes."""
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _load(data: bytes) -> Any:
+    try:
+        return json.loads(data.decode(), parse_constant=_no_constant)
+    except UnicodeDecodeError:
+        raise NoRow("invalid-utf8", "the line is not UTF-8") from None
+    except RecursionError:
+        raise NoRow("too-deep", "the line is nested too deeply") from None
+    except ValueError:
+        raise NoRow("not-json", "the line is no JSON") from None
+
+
+def _no_constant(_name: str) -> Any:
+    raise ValueError
+
+
+@cache
+def _members(kind: type[msgspec.Struct]) -> tuple[tuple[str, str, Any, Any], ...]:
+    """Name in JSON, attribute, type, and the struct inside where the member is one."""
+    return tuple(
+        (field.encode_name, field.name, field.type, _struct_of(field.type))
+        for field in msgspec.structs.fields(kind)
+    )
+
+
+def _struct_of(annotation: Any) -> type[msgspec.Struct] | None:
+    for choice in (annotation, *get_args(annotation)):
+        if isinstance(choice, type) and issubclass(choice, msgspec.Struct):
+            return choice
+    return None
+
+
+def _fill(kind: type[S], value: dict[str, Any], path: str, fault: Callable[[Fault], None]) -> S:
+    """A struct with the members of `value` that fit. The depth is that of the struct types."""
+    made: dict[str, Any] = {}
+    for name, attribute, annotation, inner in _members(kind):
+        if name not in value:
+            continue
+        member, place = value[name], f"{path}.{name}"
+        if inner is not None and isinstance(member, dict):
+            made[attribute] = _fill(inner, member, place, fault)
+        elif annotation is msgspec.Raw:
+            # Escapes are kept escaped, so a lone surrogate inside content stays as it was.
+            made[attribute] = msgspec.Raw(json.dumps(member, separators=(",", ":")).encode())
+        else:
+            _keep(made, attribute, member, annotation, place, fault)
+    return kind(**made)
+
+
+def _keep(
+    made: dict[str, Any],
+    attribute: str,
+    member: Any,
+    annotation: Any,
+    place: str,
+    fault: Callable[[Fault], None],
+) -> None:
+    try:
+        made[attribute] = kept = msgspec.convert(member, annotation)
+        if isinstance(kept, str):
+            kept.encode()
+    except msgspec.ValidationError:
+        fault(Fault("bad-member", place, f"the member has another type than {annotation}"))
+    except UnicodeEncodeError:
+        del made[attribute]
+        shown = member.encode("unicode_escape").decode("ascii")
+        fault(Fault("surrogate", place, f"'{shown}' holds a lone surrogate, so it names nothing"))

@@ -1,35 +1,20 @@
-# The only command interface: every target sets up what it needs.
+# The only command interface: every target sets up what it needs, in .venv.
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
-CONSTRAINTS := constraints.txt
-# A second, clean environment in which the built wheel is tested.
-WHEEL_VENV := $(VENV)/wheel
+PIP := $(BIN)/pip --disable-pip-version-check -q
+# A second environment, with nothing of the checkout in it, in which the built wheel is tested.
+WHEEL := $(VENV)/wheel
+PROCESSES ?= 2
 
-.PHONY: demo test lint bench docs wheel-test clean
+.PHONY: demo test lint unit wheel-test bench docs lock clean
 
-$(BIN)/python:
-	$(PYTHON) -m venv $(VENV)
-
-$(VENV)/.run: pyproject.toml $(CONSTRAINTS) | $(BIN)/python
-	$(BIN)/pip install -q --disable-pip-version-check -c $(CONSTRAINTS) -e .
-	touch $@
-
-$(VENV)/.test: pyproject.toml $(CONSTRAINTS) requirements/test.txt | $(BIN)/python
-	$(BIN)/pip install -q --disable-pip-version-check -c $(CONSTRAINTS) -e . -r requirements/test.txt
-	touch $@ $(VENV)/.run
-
-## demo: references parsed, made canonical and resolved inside the logs of examples/
-demo: $(VENV)/.run
+demo: $(VENV)/.run ## the main job, on the logs of examples/
 	@BIN=$(BIN) sh examples/demo.sh
 
-## test: lint, types, all tests, and the tests again against the installed wheel
-test: $(VENV)/.test lint
-	$(BIN)/python -m pytest -n 2 --cov --cov-report=term --cov-fail-under=100
-	$(MAKE) wheel-test
+test: lint unit wheel-test ## style, types, floors, all tests, and the tests against the wheel
 
-## lint: style, types, and the floors of the house
-lint: $(VENV)/.test
+lint: $(VENV)/.test ## style, types, the floors of the house, generated files
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -38,20 +23,33 @@ lint: $(VENV)/.test
 	$(BIN)/python grammar/compile.py --check
 	$(BIN)/python tools/compile_names.py --check
 
-## wheel-test: build the wheel, install it alone, run the tests that need no checkout
-wheel-test: $(VENV)/.test
-	rm -rf dist $(WHEEL_VENV)
-	$(BIN)/python -m build --wheel -o dist .
-	$(PYTHON) -m venv $(WHEEL_VENV)
-	$(WHEEL_VENV)/bin/pip install -q --disable-pip-version-check -c $(CONSTRAINTS) dist/*.whl -r requirements/test.txt
-	cd tests && ../$(WHEEL_VENV)/bin/python -P -m pytest -n 2 -p no:cacheprovider -q --rootdir . -c ../pyproject.toml
+unit: $(VENV)/.test ## all tests, with the coverage of the package
+	$(BIN)/python -m pytest -n $(PROCESSES) --cov --cov-report=term
 
-bench: $(VENV)/.test
-	$(BIN)/pip install -q --disable-pip-version-check -r requirements/bench.txt
+wheel-test: $(VENV)/.test ## the tests again, against the wheel as it would be installed
+	rm -rf dist $(WHEEL)
+	$(BIN)/python -m build --wheel --no-isolation -o dist . >/dev/null
+	$(PYTHON) -m venv $(WHEEL)
+	$(WHEEL)/bin/pip --disable-pip-version-check -q install --require-hashes -r requirements/test.txt
+	$(WHEEL)/bin/pip --disable-pip-version-check -q install --no-deps dist/*.whl
+	cd tests && ../$(WHEEL)/bin/python -P -m pytest -c ../pyproject.toml --rootdir .. -n $(PROCESSES) -q
+
+bench: $(VENV)/.bench ## every figure of bench/results.md, measured here
 	$(BIN)/python -m bench
 
-docs: $(VENV)/.test
+docs: $(VENV)/.test ## the parts of docs/ and README.md that are printed by the command
 	$(BIN)/python tools/docs.py
 
+lock: ## requirements/*.txt from pyproject.toml and requirements/*.in
+	$(PYTHON) tools/lock.py
+
 clean:
-	rm -rf $(VENV) dist .coverage .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) dist .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.%: requirements/%.txt pyproject.toml | $(BIN)/python
+	$(PIP) install --require-hashes -r requirements/$*.txt
+	$(PIP) install --no-deps -e .
+	touch $@

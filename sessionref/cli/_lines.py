@@ -106,6 +106,8 @@ def _blocks() -> Iterator[tuple[int, list[str] | None]]:
         whole = b"".join(block.lines)
         if block.offset == 0:
             whole = whole.removeprefix(_BYTE_ORDER_MARK)
+            if not whole:
+                continue
         lines = whole.decode("utf-8", "surrogateescape").replace("\r\n", "\n").split("\n")
         if block.complete:
             lines.pop()  # what follows the last line ending

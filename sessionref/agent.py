@@ -8,13 +8,15 @@ entry leaves out is None: an overlay may give no more than the two names.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import Annotated, Any, Generic, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, TypeAlias, TypeVar
 
 import msgspec
 from msgspec import Meta
 
 from sessionref.errors import RegistryError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 __all__ = [
     "Agent",
@@ -101,7 +103,7 @@ class Sourced(_Strict, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         # The words are those of msgspec, so that both kinds of complaint get the same code.
         if self._is_open() != (self.source is None):
-            raise ValueError(_UNKNOWN.format("source") if self.source else _MISSING.format("source"))
+            raise ValueError((_UNKNOWN if self.source else _MISSING).format("source"))
         for member, value in (("where", self.where), ("confidence", self.confidence)):
             if (value is not None) != (self.source == "evidence"):
                 raise ValueError((_MISSING if value is None else _UNKNOWN).format(member))
@@ -343,7 +345,7 @@ class Agent(_Strict, frozen=True, kw_only=True):
         """Whether input tokens include cached ones, in that native format; None where unknown."""
         known = None if format_name is None else self.format(format_name)
         if known is not None and known.input_includes_cached is not None:
-            said = known.input_includes_cached.value
+            said: str = known.input_includes_cached.value
         elif self.usage is not None:
             said = self.usage.input_includes_cached.value
         else:

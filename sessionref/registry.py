@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import os
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -31,7 +31,7 @@ from sessionref.errors import RegistryError
 from sessionref.findings import Finding
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Iterator
     from importlib.resources.abc import Traversable
 
 __all__ = [
@@ -113,7 +113,7 @@ class Registry(Mapping[str, Agent]):
     def _over(cls, base: Mapping[str, Agent], declared: str, agents: Iterable[Agent]) -> Registry:
         """A registry of `agents`, whose version says how it differs from `base`."""
         registry = cls.__new__(cls)
-        registry._fill(agents, declared, base)
+        registry._fill(agents, declared, base)  # noqa: SLF001 - its own class
         return registry
 
     # Where registries come from

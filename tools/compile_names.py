@@ -25,12 +25,14 @@ def _read(path: Path) -> dict[str, Any]:
     return tomllib.loads(path.read_text(encoding="utf-8"))
 
 
+def _quoted(texts: list[str]) -> str:
+    return ", ".join(f'"{text}"' for text in texts)
+
+
 def render() -> str:
     """The text of the module. Ends the program where the names need a new version first."""
     entries = [_read(path) for path in (DATA / "agents").glob("*.toml")]
-    names = {
-        entry["short_name"]["value"]: entry["reverse_dns_name"]["value"] for entry in entries
-    }
+    names = {entry["short_name"]["value"]: entry["reverse_dns_name"]["value"] for entry in entries}
     latest = _read(DATA / "registry.toml")["versions"][-1]
     if latest["names"] != names:
         raise SystemExit(
@@ -54,10 +56,7 @@ def render() -> str:
         "",
         "#: The record types that each entity key refers to.",
         "ENTITY_KEY_TYPES: dict[str, tuple[str, ...]] = {",
-        *(
-            f'    "{row["key"]}": ({"".join(f"{chr(34)}{name}{chr(34)}, " for name in row["types"]).rstrip()}),'
-            for row in keys
-        ),
+        *(f'    "{row["key"]}": ({_quoted(row["types"])},),' for row in keys),
         "}",
     ]
     return "\n".join(lines) + "\n"

@@ -12,6 +12,7 @@ from __future__ import annotations
 import itertools
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from proofs import regex
 from proofs.charset import SURROGATES, CharSet
@@ -19,7 +20,6 @@ from proofs.expression import (
     NEVER,
     Alt,
     Chars,
-    Expr,
     Group,
     Repeat,
     Seq,
@@ -32,6 +32,11 @@ from proofs.expression import (
     without_groups,
 )
 from proofs.lark_grammar import LarkGrammar
+
+if TYPE_CHECKING:
+    from proofs.expression import (
+        Expr,
+    )
 
 GRAMMAR = Path(__file__).with_name("session_reference.lark")
 COMPILED = Path(__file__).parents[1] / "sessionref" / "_compiled.py"
@@ -104,8 +109,10 @@ def compile_grammar(grammar: str) -> dict[str, tuple[str, str | tuple[str, ...]]
     write = regex.write
     return {
         "REFERENCE": (
-            "A session reference (ASR-061). Groups: agent name, first component, second component\n"
-            "or None, then key and value of an entity or turn ref, then record ID.",
+            (
+                "A session reference (ASR-061). Groups: agent name, first and second component or None,\n"
+                "key and value of an entity or turn ref, record ID."
+            ),
             write(reference),
         ),
         "PLAIN": (
@@ -113,8 +120,10 @@ def compile_grammar(grammar: str) -> dict[str, tuple[str, str | tuple[str, ...]]
             write(plain),
         ),
         "CANONICAL": (
-            "A session reference in canonical form, as far as the registry does not decide it:\n"
-            "escapes where ASR-059 requires them and nowhere else, in uppercase, and no # part.",
+            (
+                "A session reference in canonical form, as far as the registry leaves it open:\n"
+                "escapes where ASR-059 requires them and nowhere else, in uppercase, and no # part."
+            ),
             write(without_groups(canonical)),
         ),
         "AGENT_NAME": ("An agent name (ASR-056).", write(terminals["AGENT_NAME"])),
@@ -252,11 +261,7 @@ def _literal(value: str | tuple[str, ...]) -> str:
     """Python source of a constant, a long regex broken before its groups."""
     if isinstance(value, tuple):
         return "(\n" + "".join(f'    "{each}",\n' for each in value) + ")"
-    if '"' not in value:
-        one = f'r"{value}"' if "\\" in value else f'"{value}"'
-    else:
-        one = f"r'{value}'"
-    return one
+    return (f'r"{value}"' if "\\" in value else f'"{value}"') if '"' not in value else f"r'{value}'"
 
 
 if __name__ == "__main__":

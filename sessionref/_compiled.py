@@ -19,14 +19,14 @@ __all__ = [
     "TURN_KEY",
 ]
 
-#: A session reference (ASR-061). Groups: agent name, first component, second component
-#: or None, then key and value of an entity or turn ref, then record ID.
+#: A session reference (ASR-061). Groups: agent name, first and second component or None,
+#: key and value of an entity or turn ref, record ID.
 REFERENCE = r'([a-z0-9]++(?:[\-.][a-z0-9]++)*+):((?:[!"$&-9;-~\xa0-\ud7ff\ue000-\U0010ffff]++|%[0-9A-Fa-f]{2})++)(?::((?:[!"$&-9;-~\xa0-\ud7ff\ue000-\U0010ffff]++|%[0-9A-Fa-f]{2})++))?+(?:#(?:(messageId|callId|inferenceId|terminalId|planId|compactionId|requestId|turnId)=((?:[!"$&-9;-~\xa0-\ud7ff\ue000-\U0010ffff]++|%[0-9A-Fa-f]{2})++)|([!"$&-9;<>-~\xa0-\ud7ff\ue000-\U0010ffff]++)))?'
 
 #: A session reference of ASCII characters without any percent-encoding. Same groups.
 PLAIN = r'([a-z0-9]++(?:[\-.][a-z0-9]++)*+):([!"$&-9;-~]++)(?::([!"$&-9;-~]++))?+(?:#(?:(messageId|callId|inferenceId|terminalId|planId|compactionId|requestId|turnId)=([!"$&-9;-~]++)|([!"$&-9;<>-~]++)))?'
 
-#: A session reference in canonical form, as far as the registry does not decide it:
+#: A session reference in canonical form, as far as the registry leaves it open:
 #: escapes where ASR-059 requires them and nowhere else, in uppercase, and no # part.
 CANONICAL = r'[a-z0-9]++(?:[\-.][a-z0-9]++)*+:(?:[!"$&-9;-~\xa0-\ud7ff\ue000-\U0010ffff]++|%(?:[01][0-9A-F]|2[035]|3A|7F|C2%[89][0-9A-F]))++(?::(?:[!"$&-9;-~\xa0-\ud7ff\ue000-\U0010ffff]++|%(?:[01][0-9A-F]|2[035]|3A|7F|C2%[89][0-9A-F]))++)?+'
 

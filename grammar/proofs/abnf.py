@@ -6,10 +6,12 @@ import re
 from typing import TYPE_CHECKING
 
 from proofs.charset import CharSet
-from proofs.expression import Chars, Expr, alt, literal, repeat, seq
+from proofs.expression import Chars, alt, literal, repeat, seq
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
+
+    from proofs.expression import Expr
 
 __all__ = ["AbnfError", "AbnfGrammar"]
 
@@ -32,9 +34,12 @@ class AbnfError(ValueError):
 
 
 class AbnfGrammar:
-    """The rules of an ABNF text. Rule names are case-insensitive, as RFC 5234 has it."""
+    """The rules of an ABNF text. Rule names are case-insensitive, as RFC 5234 has it.
 
-    def __init__(self, text: str) -> None:
+    `replacing` gives some rules another one's definition.
+    """
+
+    def __init__(self, text: str, *, replacing: Mapping[str, str] | None = None) -> None:
         self._rules: dict[str, list[re.Match[str]]] = {}
         for name, operator, body in _definitions(text):
             tokens = list(_tokens(body))
@@ -43,6 +48,11 @@ class AbnfGrammar:
                 raise AbnfError(f"{name} {operator}: defined twice, or extended before")
             # "=/" adds an alternative: the same as a "/" between the two.
             self._rules[name] = tokens if known is None else [*known, *_tokens("/"), *tokens]
+
+        for name, other in (replacing or {}).items():
+            if name not in self._rules or other not in self._rules:
+                raise AbnfError(f"there is no rule {name} or no rule {other}")
+            self._rules[name] = self._rules[other]
 
     def names(self) -> list[str]:
         """The rules, in the order of their definitions, in lower case."""

@@ -12,10 +12,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from proofs.charset import ALL, EMPTY, CharSet
-from proofs.expression import Alt, Chars, Expr, Group, Repeat, Seq
+from proofs.expression import Alt, Chars, Group, Repeat, Seq
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from proofs.expression import Expr
 
 __all__ = [
     "Dfa",
@@ -58,13 +60,21 @@ class Dfa:
 
     def accepts(self, text: str) -> bool:
         """Whether the language holds `text`."""
-        state = 0
+        return self.accepted([text]) == [text]
+
+    def accepted(self, texts: Iterable[str]) -> list[str]:
+        """Those of `texts` that the language holds."""
         known: dict[str, int] = {}
-        for char in text:
-            if char not in known:
-                known[char] = self.symbol(ord(char))
-            state = self.steps[state][known[char]]
-        return self.accepting[state]
+        found: list[str] = []
+        for text in texts:
+            state = 0
+            for char in text:
+                if char not in known:
+                    known[char] = self.symbol(ord(char))
+                state = self.steps[state][known[char]]
+            if self.accepting[state]:
+                found.append(text)
+        return found
 
     def representatives(self) -> tuple[str, ...]:
         """One character of each class; a visible ASCII one where the class has one."""
@@ -230,9 +240,7 @@ def combine(left: Expr, right: Expr, accept: Callable[[bool, bool], bool]) -> Df
         Dfa(
             classes,
             tuple(
-                tuple(
-                    numbers[one.steps[a][i], two.steps[b][i]] for i in range(len(classes))
-                )
+                tuple(numbers[one.steps[a][i], two.steps[b][i]] for i in range(len(classes)))
                 for a, b in pairs
             ),
             tuple(accept(one.accepting[a], two.accepting[b]) for a, b in pairs),
@@ -331,25 +339,22 @@ def _accepts_from(dfa: Dfa, state: int, word: str) -> bool:
 
 
 def w_suite(dfa: Dfa, extra_states: int = 0, letters: Sequence[str] | None = None) -> list[str]:
-    """The W-method's suite: whoever agrees with the automaton on all of it, and has at most
-    `extra_states` more states than the automaton, accepts its language.
+    """The suite of the W-method (Chow 1978), sorted by length.
 
-    `letters` are the characters used after the state cover; without them one of each class.
-    Give `edges()` as well to test the classes at their borders. Sorted by length.
+    Whoever agrees with the automaton on all of it, tells no two characters of a class apart and
+    has at most `extra_states` more states than the automaton, accepts its language. `letters`
+    are the characters that are tried in every state; without them one of each class. With
+    `edges()` the classes are tried at all their borders.
     """
     letters = dfa.representatives() if letters is None else letters
-    middles = [
-        "".join(each)
-        for length in range(extra_states + 2)
-        for each in itertools.product(letters, repeat=length)
-    ]
+    middles = _words_up_to(letters, extra_states + 1)
     tails = distinguishing_words(dfa)
-    words = {
-        start + middle + tail
-        for start in state_cover(dfa).values()
-        for middle in middles
-        for tail in tails
-    }
+    starts = state_cover(dfa).values()
+    words = {start + mid + tail for start in starts for mid in middles for tail in tails}
     return sorted(words, key=lambda word: (len(word), word))
 
 
+def _words_up_to(letters: Sequence[str], length: int) -> list[str]:
+    return [
+        "".join(each) for n in range(length + 1) for each in itertools.product(letters, repeat=n)
+    ]

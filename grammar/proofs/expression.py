@@ -212,7 +212,11 @@ def loop_steps(loop: Repeat) -> Expr:
 
 def is_run(expr: Expr) -> TypeGuard[Repeat]:
     """Whether the expression is one or more characters of one set."""
-    return isinstance(expr, Repeat) and isinstance(expr.body, Chars) and (expr.low, expr.high) == (1, None)
+    return (
+        isinstance(expr, Repeat)
+        and isinstance(expr.body, Chars)
+        and (expr.low, expr.high) == (1, None)
+    )
 
 
 def follow_checked(expr: Expr, follow: CharSet) -> None:

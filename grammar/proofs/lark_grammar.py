@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 from lark import Lark, Tree
 
 from proofs import regex
-from proofs.expression import Expr, Group, alt, literal, repeat, seq
+from proofs.expression import Group, alt, literal, repeat, seq
 
 if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
+
+    from proofs.expression import Expr
 
 __all__ = ["LarkGrammar"]
 
@@ -85,5 +87,3 @@ def _unquoted(token: str) -> str:
     if not (token.startswith('"') and token.endswith('"')) or "\\" in token:
         raise NotImplementedError(f"{token} in a rule")
     return token[1:-1]
-
-

@@ -12,7 +12,6 @@ from proofs.expression import (
     Alt,
     AmbiguousExpressionError,
     Chars,
-    Expr,
     Group,
     Repeat,
     Seq,
@@ -28,6 +27,10 @@ from proofs.expression import (
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from proofs.expression import (
+        Expr,
+    )
 
 __all__ = ["read", "write", "write_class"]
 
@@ -85,7 +88,9 @@ class _Reader:
         low, high, items = argument
         if high != 1:
             follow |= first(self.sequence(list(items), EMPTY))
-        return repeat(self.sequence(list(items), follow), low, None if high is ops.MAXREPEAT else high)
+        return repeat(
+            self.sequence(list(items), follow), low, None if high is ops.MAXREPEAT else high
+        )
 
     def decided(self, follow: CharSet, read_part: Callable[[], Expr]) -> Expr:
         """Read a part that is never matched a second way, and check that there is none.
@@ -178,7 +183,9 @@ def write_class(chars: CharSet) -> str:
     if low == high and not more:
         return f"\\{chr(low)}" if chr(low) in r".^$*+?{}[]\|()" else _escaped(low)
     # The widest range first: the engine tries them in this order.
-    ranges = sorted(chars.ranges, key=lambda r: r[0] - r[1]) if len(chars.ranges) < 3 else chars.ranges
+    ranges = (
+        sorted(chars.ranges, key=lambda r: r[0] - r[1]) if len(chars.ranges) < 3 else chars.ranges
+    )
     return f"[{''.join(_range(low, high) for low, high in ranges)}]"
 
 
@@ -195,5 +202,3 @@ def _escaped(code: int) -> str:
     if code < 0x100:
         return f"\\x{code:02x}"
     return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
-
-

@@ -185,7 +185,7 @@ def test_equality_hash_and_pickle():
     assert one == other
     assert hash(one) == hash(other)
     assert one != DEFAULT
-    assert DEFAULT != dict(DEFAULT)
+    assert dict(DEFAULT) != DEFAULT
     for registry in (one, DEFAULT, Registry()):
         again = pickle.loads(pickle.dumps(registry))
         assert again == registry

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
 import msgspec
 from msgspec import UNSET, Raw, UnsetType  # noqa: TC002 - the structs below need them
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "HEADER_ID",
+    "Count",
+    "LineIds",
     "Native",
     "NativeRecord",
     "NativeStream",
@@ -33,6 +35,9 @@ __all__ = [
 
 #: Who is told of each finding.
 Report = Callable[[Finding], None]
+
+#: A count of tokens, or a position. What JSON can hold beyond these bounds is none.
+Count = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
 
 #: The record ID of every header that a reader of this package writes.
 HEADER_ID = "h"
@@ -97,6 +102,13 @@ class NativeRecord(Record, omit_defaults=True, rename="camel", gc=False):
     native: Native | None = None
 
 
+class _AtLine(Protocol):
+    """Who makes records, and the line that it is at."""
+
+    @property
+    def line(self) -> int: ...
+
+
 class NativeStream:
     """One session of a native log as a stream: its header, and its records in order.
 
@@ -105,16 +117,43 @@ class NativeStream:
     before it is written (later stages add what only the whole scope shows).
     """
 
-    __slots__ = ("header", "records")
+    __slots__ = ("_place", "header", "records")
 
-    def __init__(self, header: NativeRecord, records: Iterator[NativeRecord]) -> None:
+    def __init__(
+        self, header: NativeRecord, records: Iterator[NativeRecord], place: _AtLine
+    ) -> None:
         self.header = header
         self.records = records
+        self._place = place
+
+    @property
+    def line(self) -> int:
+        """The line of the log (from 1) that the record last given stands in, 0 before the first."""
+        return self._place.line
 
     def __iter__(self) -> Iterator[NativeRecord]:
         """The header, then the records."""
         yield self.header
         yield from self.records
+
+
+class LineIds:
+    """Derived record IDs of rows that have nothing but their line (ASR-068).
+
+    Where a line holds several rows (between NUL bytes), the later ones are told apart by number.
+    """
+
+    __slots__ = ("_again", "_line")
+
+    def __init__(self) -> None:
+        self._line = 0
+        self._again = 0
+
+    def next(self, line: int) -> str:
+        """The record ID of the next row, which stands in `line`; lines do not decrease."""
+        self._again = self._again + 1 if line == self._line else 0
+        self._line = line
+        return f"line/{line}/row/{self._again}" if self._again else f"line/{line}"
 
 
 def header_record(
@@ -185,7 +224,7 @@ def row_fault(fault: Fault, file: str, line: int) -> Finding:
         code=fault.code,
         severity="warning",
         message=fault.message,
-        rule="ASR-060" if fault.code == "surrogate" else None,
+        rule="ASR-060" if fault.code == "lone-surrogate" else None,
         path=fault.path,
         file=file,
         line=line,

@@ -14,37 +14,26 @@ another session's: they make no records here.
 
 from __future__ import annotations
 
-import hashlib
-import json
 import re
 import tempfile
 from collections.abc import Callable, Iterable
-from decimal import Decimal
 from typing import IO, TYPE_CHECKING
 
-import msgspec
-from msgspec import Raw
-
 from sessionref.findings import Finding
-from sessionref.native.base import (
-    Native,
-    NativeRecord,
-    NativeStream,
-    Report,
-    Usage,
-    header_record,
-    native_id,
-    row_fault,
-)
-from sessionref.native.rows import Fault, NoRow, Rows, begins, is_utf8
+from sessionref.native.base import NativeStream, Report, header_record, row_fault
+from sessionref.native.claude_records import AGENT, Writer, rows
+from sessionref.native.rows import NoRow
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from sessionref.native.base import NativeRecord
+    from sessionref.native.claude_records import Read, Row
+    from sessionref.native.rows import Fault
+
 __all__ = ["AGENT", "FORMAT", "ROW_TYPES", "namespace_of", "read"]
 
-#: The registered short name, and the name of the format.
-AGENT = "claude-code"
+#: The name of the format.
 FORMAT = "claude-code-jsonl"
 
 #: The `type` of rows that only Claude Code writes beside a `sessionId`.
@@ -69,13 +58,10 @@ ROW_TYPES = frozenset(
     }
 )
 
-_VENDOR = "com.anthropic.claude-code."
 _SHORT_AGENT_ID = re.compile(r"[0-9A-Fa-f]{6,8}|acompact-.*", re.DOTALL).fullmatch
 _SIDE_AGENT = "acompact-"
-_SYNTHETIC = "<synthetic>"
 
 _IDENTITY = frozenset({"$.sessionId", "$.agentId"})
-_DIGITS = 30
 
 #: How many bytes of other sessions' rows are kept in memory before they go to a file.
 _SPOOL = 16 << 20
@@ -91,73 +77,6 @@ def namespace_of(agent_id: str, session_id: str | None) -> str | None:
     under different parents (ASR-054).
     """
     return session_id if _SHORT_AGENT_ID(agent_id) else None
-
-
-class _Glance(msgspec.Struct, rename="camel", gc=False):
-    """What the first pass needs of a row."""
-
-    type: str | None = None
-    uuid: str | None = None
-    parent_uuid: str | None = None
-    session_id: str | None = None
-    agent_id: str | None = None
-    timestamp: str | None = None
-    version: str | None = None
-    cwd: str | None = None
-    git_branch: str | None = None
-
-
-class _Usage(msgspec.Struct, gc=False):
-    input_tokens: int | None = None
-    cache_read_input_tokens: int | None = None
-    cache_creation_input_tokens: int | None = None
-    output_tokens: int | None = None
-
-
-class _Message(msgspec.Struct, gc=False):
-    id: str | None = None
-    role: str | None = None
-    model: str | None = None
-    usage: _Usage | None = None
-    content: Raw = Raw()
-
-
-class _Row(msgspec.Struct, rename="camel", gc=False):
-    """What the second pass needs of a row."""
-
-    type: str | None = None
-    subtype: str | None = None
-    uuid: str | None = None
-    session_id: str | None = None
-    agent_id: str | None = None
-    timestamp: str | None = None
-    request_id: str | None = None
-    message: _Message | None = None
-    compact_metadata: Raw = Raw()
-    cost: Raw = msgspec.field(default=Raw(), name="costUSD")
-
-
-class _Block(msgspec.Struct, gc=False):
-    """What is needed of one block of a message's content."""
-
-    type: str | None = None
-    id: str | None = None
-    tool_use_id: str | None = None
-    name: str | None = None
-    is_error: bool | None = None
-    input: Raw = Raw()
-    content: Raw = Raw()
-
-
-class _Compaction(msgspec.Struct, gc=False):
-    trigger: str | None = None
-
-
-_glances = Rows(_Glance)
-_rows = Rows(_Row)
-_blocks = Rows(_Block)
-_compactions = Rows(_Compaction)
-_content_blocks = msgspec.json.Decoder(list[_Block]).decode
 
 
 def read(
@@ -185,8 +104,9 @@ def read(
                 rows = _rows_of_first(survey, lines, waiting, spool)
             else:
                 rows = _rows_that_waited(waiting[slot], spool)
-            writer = _Writer(file, report, survey.slots[slot].repeated, content=content)
-            yield NativeStream(_header(slot, survey.slots[slot], content=content), writer.all(rows))
+            writer = Writer(file, report, survey.slots[slot].repeated, content=content)
+            header = _header(slot, survey.slots[slot], content=content)
+            yield NativeStream(header, writer.all(rows), writer)
             for _ in rows:  # the caller may have left rows unread
                 pass
 
@@ -204,7 +124,7 @@ class _Facts:
         self.seen: set[str] = set()
         self.repeated: set[str] = set()
 
-    def note(self, row: _Glance) -> None:
+    def note(self, row: Row) -> None:
         self.version = self.version or row.version
         self.started = self.started or row.timestamp
         self.cwd = self.cwd or row.cwd
@@ -235,7 +155,7 @@ class _Survey:
         self.heir: _Slot | None = None
         self.head_end = 0
 
-    def slot_of(self, row: _Glance | _Row, line: int, before: _Slot | None) -> _Slot | None:
+    def slot_of(self, row: Row, line: int, before: _Slot | None) -> _Slot | None:
         """The session that a row belongs to, where `before` is that of the row before it."""
         agent = row.agent_id
         if agent and _SHORT_AGENT_ID(agent):
@@ -255,15 +175,17 @@ def _survey(lines: _Lines, file: str, report: Report) -> _Survey:
     """The first pass. It reports faults of lines; those inside rows are left to the second."""
     survey = _Survey()
     leading = _Facts()
-    mains: list[tuple[_Slot, int]] = []  # the first two sessions that are no subagents
+    first: _Slot | None = None  # the first two sessions that are no subagents
+    second: _Slot | None = None
+    second_line = 0
     open_question = True  # whether the first of them is the copied head of the second
-    adrift: dict[str, int] = {}  # short agent IDs of rows that carry no session ID
+    adrift: dict[str, tuple[int, _Facts]] = {}  # short agent IDs of rows without a session ID
     refused: set[str] = set()
     before: _Slot | None = None
     for line, data in lines(report):
         faults: list[Fault] = []
         try:
-            row = _glances.decode(data, faults.append)
+            row = rows.decode(data, faults.append)
         except NoRow as error:
             report(_no_row(error, file, line))
             continue
@@ -275,7 +197,7 @@ def _survey(lines: _Lines, file: str, report: Report) -> _Survey:
             continue
         if row.agent_id and _SHORT_AGENT_ID(row.agent_id):
             if not row.session_id:
-                adrift.setdefault(row.agent_id, line)
+                adrift.setdefault(row.agent_id, (line, _Facts()))[1].note(row)
                 continue
             survey.containers.setdefault(row.agent_id, set()).add(row.session_id)
         slot = survey.slot_of(row, line, before)
@@ -285,14 +207,17 @@ def _survey(lines: _Lines, file: str, report: Report) -> _Survey:
         before = slot
         facts = survey.slots.setdefault(slot, _Facts())
         if open_question and not slot[2]:
-            if len(mains) < 2 and all(slot != main for main, _ in mains):  # noqa: PLR2004
-                mains.append((slot, line))
-            if len(mains) == 2 and slot == mains[1][0] and row.uuid:  # noqa: PLR2004
+            if first is None:
+                first = slot
+            elif slot != first and second is None:
+                second, second_line = slot, line
+            if second is not None and (slot != second or row.uuid):
+                # The second session's first record tells; a later row of the first, or of a
+                # third, means that each stands for itself.
                 open_question = False
-                if row.parent_uuid in survey.slots[mains[0][0]].seen:
-                    survey.head, survey.heir = mains[0][0], slot
-                    survey.head_end = mains[1][1]
-                    facts.absorb(survey.slots.pop(survey.head))
+                if slot == second and row.parent_uuid in survey.slots[first].seen:
+                    survey.head, survey.head_end, survey.heir = first, second_line, second
+                    facts.absorb(survey.slots.pop(first))
         facts.note(row)
     _close(survey, leading, adrift, file, report, silent=bool(refused))
     return survey
@@ -301,15 +226,19 @@ def _survey(lines: _Lines, file: str, report: Report) -> _Survey:
 def _close(
     survey: _Survey,
     leading: _Facts,
-    adrift: dict[str, int],
+    adrift: dict[str, tuple[int, _Facts]],
     file: str,
     report: Report,
     *,
     silent: bool,
 ) -> None:
     """What can be said once the whole file was seen."""
-    for agent_id, line in adrift.items():
-        if len(survey.containers.get(agent_id, ())) != 1:
+    for agent_id, (line, facts) in adrift.items():
+        known = survey.containers.get(agent_id, ())
+        if len(known) == 1:
+            (session_id,) = known
+            survey.slots[session_id, agent_id, True].absorb(facts)
+        else:
             silent = True
             report(
                 Finding(
@@ -337,45 +266,45 @@ def _close(
         facts.seen = set()
 
 
-_Read = tuple[int, bytes, _Row, list[Fault]]
-
-
 def _rows_of_first(
     survey: _Survey,
     lines: _Lines,
     waiting: dict[_Slot, list[tuple[int, int, int]]],
     spool: IO[bytes],
-) -> Iterator[_Read]:
-    """The second pass: yields the rows of the first session, spools those of the others."""
+) -> Iterator[Read]:
+    """The second pass: yields the rows of the first session, spools those of the others.
+
+    Rows of sessions that the first pass did not see are passed over: the file has changed.
+    """
     first = next(iter(survey.slots))
     before: _Slot | None = first
     end = 0
     for line, data in lines(_ignore):
         faults: list[Fault] = []
         try:
-            row = _rows.decode(data, faults.append)
+            row = rows.decode(data, faults.append)
         except NoRow:
             continue
         if _identity_fault(faults) is not None:
             continue
         slot = survey.slot_of(row, line, before)
-        if slot is None:  # a short agent ID that stands nowhere
-            continue
-        before = slot
+        if row.session_id or not row.agent_id:  # as in the first pass
+            before = slot
         if slot == first:
             yield line, data, row, faults
-        else:
+        elif slot in waiting:
+            spool.seek(end)
             spool.write(data)
             waiting[slot].append((line, end, len(data)))
             end += len(data)
 
 
-def _rows_that_waited(places: list[tuple[int, int, int]], spool: IO[bytes]) -> Iterator[_Read]:
+def _rows_that_waited(places: list[tuple[int, int, int]], spool: IO[bytes]) -> Iterator[Read]:
     for line, start, length in places:
         spool.seek(start)
         data = spool.read(length)
         faults: list[Fault] = []
-        yield line, data, _rows.decode(data, faults.append), faults
+        yield line, data, rows.decode(data, faults.append), faults
 
 
 def _header(slot: _Slot, facts: _Facts, *, content: bool) -> NativeRecord:
@@ -394,297 +323,6 @@ def _header(slot: _Slot, facts: _Facts, *, content: bool) -> NativeRecord:
         branch=facts.branch,
         content=content,
     )
-
-
-class _Place:
-    """Where a row stands among the record IDs of its stream.
-
-    `id` is the ID of the row's first record; `derived` says that it is no native one, `capture`
-    that it holds for this capture only. `message_id` is the native key of a message, or None.
-    """
-
-    __slots__ = ("capture", "derived", "id", "message_id", "native")
-
-    def __init__(self, row: _Row, line: int) -> None:
-        native = native_id(row.uuid)
-        self.derived = self.capture = native is None
-        # Lines may be rewritten by the source, so a position holds for one capture (ASR-070).
-        self.id = f"line/{line}" if native is None else native
-        self.message_id = row.uuid or None
-        self.native = Native()
-
-
-class _Written:
-    """What was written under one record ID: how often, and each content's first record."""
-
-    __slots__ = ("by_content", "count")
-
-    def __init__(self) -> None:
-        self.count = 0
-        self.by_content: dict[bytes, str] = {}
-
-
-class _Writer:
-    """Makes the records of one session."""
-
-    __slots__ = (
-        "_by_request",
-        "_calls",
-        "_content",
-        "_file",
-        "_repeated",
-        "_report",
-        "_seq",
-        "_written",
-    )
-
-    def __init__(self, file: str, report: Report, repeated: set[str], *, content: bool) -> None:
-        self._file = file
-        self._report = report
-        self._repeated = repeated
-        self._content = content
-        self._seq = 0
-        self._written: dict[str, _Written] = {}
-        # The latest snapshot of each model call, by message ID and request ID.
-        self._calls: dict[str, dict[str | None, str]] = {}
-        self._by_request: dict[str, str] = {}
-
-    def all(self, rows: Iterator[_Read]) -> Iterator[NativeRecord]:
-        for line, data, row, faults in rows:
-            for fault in faults:
-                self._report(row_fault(fault, self._file, line))
-            yield from self._row(line, data, row)
-
-    def _row(self, line: int, data: bytes, row: _Row) -> Iterator[NativeRecord]:
-        place = _Place(row, line)
-        content = self._content
-        if content and not is_utf8(data):
-            content = False
-            fault = Fault("invalid-utf8", "$", "the row is not UTF-8: its content is left out")
-            self._report(row_fault(fault, self._file, line))
-        if content:
-            place.native.row = Raw(data)
-        if row.uuid in self._repeated and not place.derived:
-            first = self._written_before(place, row.uuid, line, data)
-            if first is not None:
-                place.native.repeats = first
-                yield self._record(_VENDOR + "repeated-row", place, row)
-                return
-        message = row.message
-        if message is None or row.type not in {"user", "assistant"}:
-            yield self._other(place, row)
-            return
-        call = _call_of(row, message, place.id)
-        record = self._record("message", place, row)
-        record.message_id = place.message_id or place.id
-        if place.message_id is None:
-            record.id_source = "derived"
-        elif place.derived:
-            record.message_id_source = "native"
-        record.role = message.role or row.type
-        record.inference_id = None if call is None else call[0]
-        if content and message.content:
-            record.content = message.content
-        yield record
-        if call is not None:
-            yield self._inference(place, row, message, call)
-        if begins(message.content, b"["):
-            yield from self._blocks(
-                place, row, message.content, record.inference_id, line, content=content
-            )
-
-    def _written_before(self, place: _Place, uuid: str, line: int, data: bytes) -> str | None:
-        """The record that wrote this row first, or None where the row is another one.
-
-        The same record ID with other content is a record-ID conflict (ASR-017): the row gets a
-        derived ID and key of its own, and keeps the native one under `native`.
-        """
-        written = self._written.setdefault(uuid, _Written())
-        digest = _content_digest(data)
-        first = written.by_content.get(digest)
-        if written.count:
-            place.id = f"{uuid}/row/{written.count}"
-            place.derived = True
-        written.count += 1
-        if first is not None:
-            return first
-        written.by_content[digest] = place.id
-        if place.derived:
-            place.capture = True
-            place.message_id = None
-            place.native.id = uuid
-            self._report(
-                Finding(
-                    code="record-id-conflict",
-                    severity="warning",
-                    message=f"record ID {uuid} was written before with other content",
-                    rule="ASR-017",
-                    id=place.id,
-                    file=self._file,
-                    line=line,
-                )
-            )
-        return None
-
-    def _other(self, place: _Place, row: _Row) -> NativeRecord:
-        """A row that is no message."""
-        if row.type == "system" and row.subtype == "compact_boundary":
-            record = self._record("compaction", place, row)
-            # The source names no compaction: its record's ID stands for it (ASR-067). What it
-            # replaced is not said by record.
-            record.compaction_id = place.id
-            record.id_source = "derived"
-            record.replaces = {"state": "unknown"}
-            if row.compact_metadata:
-                record.trigger = _trigger(row.compact_metadata)
-            return record
-        return self._record(_VENDOR + (row.type or "row"), place, row)
-
-    def _inference(
-        self, place: _Place, row: _Row, message: _Message, call: tuple[str, bool]
-    ) -> NativeRecord:
-        """A snapshot of a model call: the next revision where the call was written before."""
-        key, native = call
-        record = self._part("inference", place, row, 0)
-        record.inference_id = key
-        if native:
-            record.inference_id_source = "native"
-        request = row.request_id or None
-        if message.id:
-            calls = self._calls.setdefault(message.id, {})
-            if request not in calls and len(calls) == 1:
-                # A row without its request joins the call of the same message, and the other way
-                # about; two requests are two calls.
-                (known,) = calls
-                if known is None:
-                    calls[request] = calls.pop(known)
-                elif request is None:
-                    request = known
-            record.supersedes = calls.get(request)
-            calls[request] = record.id
-        elif request is not None:
-            record.supersedes = self._by_request.get(request)
-            self._by_request[request] = record.id
-        if message.model is not None:
-            record.model = {"id": message.model}
-        usage = message.usage
-        if usage is not None:
-            record.usage = Usage(
-                input_tokens=usage.input_tokens,
-                cache_read_tokens=usage.cache_read_input_tokens,
-                cache_write_tokens=usage.cache_creation_input_tokens,
-                output_tokens=usage.output_tokens,
-            )
-        amount = _amount(row.cost)
-        if amount is not None:
-            record.cost = [{"amount": amount, "currency": "USD"}]
-        if row.request_id:
-            record.native = Native(request_id=row.request_id)
-        return record
-
-    def _blocks(
-        self,
-        place: _Place,
-        row: _Row,
-        raw: Raw,
-        inference_id: str | None,
-        line: int,
-        *,
-        content: bool,
-    ) -> Iterator[NativeRecord]:
-        """Tool calls and results, from the blocks of a message's content."""
-        try:
-            blocks = _content_blocks(raw)
-        except msgspec.DecodeError:
-            blocks = _blocks.decode_items(raw, lambda fault: self._block_fault(fault, line))
-        for number, block in enumerate(blocks):
-            kind = block.type or ""
-            if kind.endswith("tool_use"):
-                record = self._part("tool_call", place, row, number)
-                record.call_id = block.id or record.id
-                if not block.id:
-                    record.call_id_source = "derived"
-                record.inference_id = inference_id
-                record.name = block.name
-                if content and block.input:
-                    record.input = block.input
-                yield record
-            elif kind.endswith("tool_result"):
-                record = self._part("tool_result", place, row, number)
-                record.call_id = block.tool_use_id or None
-                record.is_error = block.is_error
-                if content and block.content:
-                    record.content = block.content
-                yield record
-
-    def _block_fault(self, fault: Fault, line: int) -> None:
-        path = "$.message.content" + fault.path.removeprefix("$")
-        self._report(row_fault(Fault(fault.code, path, fault.message), self._file, line))
-
-    def _record(self, kind: str, place: _Place, row: _Row) -> NativeRecord:
-        """The first record of a row."""
-        self._seq += 1
-        return NativeRecord(
-            type=kind,
-            seq=self._seq,
-            id=place.id,
-            ts=row.timestamp,
-            id_source="derived" if place.derived else None,
-            id_scope="capture" if place.capture else None,
-            native=place.native,
-        )
-
-    def _part(self, kind: str, place: _Place, row: _Row, number: int) -> NativeRecord:
-        """A further record of a row, under an ID derived from the row's and its place in it."""
-        self._seq += 1
-        return NativeRecord(
-            type=kind,
-            seq=self._seq,
-            id=f"{place.id}/{kind}/{number}",
-            ts=row.timestamp,
-            id_source="derived",
-            id_scope="capture" if place.capture else None,
-        )
-
-
-def _call_of(row: _Row, message: _Message, row_id: str) -> tuple[str, bool] | None:
-    """The inference ID of the model call behind a row, and whether it is native (ASR-073, 074).
-
-    The provider's message ID where there is one; else an ID derived from the request ID, or from
-    the row. None where the row shows no call.
-    """
-    if row.type != "assistant" or message.model == _SYNTHETIC:
-        return None
-    if message.id:
-        return message.id, True
-    if row.request_id:
-        return f"request/{row.request_id}", False
-    if message.model or message.usage is not None:
-        return f"{row_id}/inference/0", False
-    return None
-
-
-def _content_digest(data: bytes) -> bytes:
-    """What two writings of one record have in common: all but `forkedFrom`, in any order."""
-    row = json.loads(data)
-    row.pop("forkedFrom", None)
-    text = json.dumps(row, sort_keys=True, separators=(",", ":"))
-    return hashlib.blake2b(text.encode(), digest_size=16).digest()
-
-
-def _trigger(raw: Raw) -> str | None:
-    if not begins(raw, b"{"):
-        return None
-    return _compactions.decode(raw, lambda _: None).trigger
-
-
-def _amount(raw: Raw) -> str | None:
-    """A JSON number as a decimal string; None for what is no number that money can be."""
-    text = bytes(raw)
-    if not text or text[:1] not in b"-0123456789":
-        return None
-    amount = Decimal(text.decode())
-    return format(amount, "f") if abs(amount.adjusted()) < _DIGITS else None
 
 
 def _identity_fault(faults: list[Fault]) -> Fault | None:

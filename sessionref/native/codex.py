@@ -22,6 +22,8 @@ from msgspec import Raw
 
 from sessionref.findings import Finding
 from sessionref.native.base import (
+    Count,  # noqa: TC001 - the structs below need it
+    LineIds,
     Native,
     NativeRecord,
     NativeStream,
@@ -65,12 +67,12 @@ _Lines = Callable[[Report], Iterable[tuple[int, bytes]]]
 class _Counts(msgspec.Struct, gc=False):
     """Tokens as Codex counts them; `input_tokens` include the cached ones."""
 
-    input_tokens: int | None = None
-    cached_input_tokens: int | None = None
-    cache_write_input_tokens: int | None = None
-    output_tokens: int | None = None
-    reasoning_output_tokens: int | None = None
-    total_tokens: int | None = None
+    input_tokens: Count | None = None
+    cached_input_tokens: Count | None = None
+    cache_write_input_tokens: Count | None = None
+    output_tokens: Count | None = None
+    reasoning_output_tokens: Count | None = None
+    total_tokens: Count | None = None
 
 
 class _Info(msgspec.Struct, gc=False):
@@ -87,33 +89,19 @@ class _PassedThrough(msgspec.Struct, gc=False):
     turn_id: str | None = None
 
 
-class _Glanced(msgspec.Struct, gc=False):
-    """What the first pass needs of a payload."""
+class _Payload(msgspec.Struct, gc=False):
+    """What is needed of a payload. Both passes decode the same, so they agree on every line."""
 
     type: str | None = None
     id: str | None = None
+    # Of a session_meta
     timestamp: str | None = None
     cwd: str | None = None
     cli_version: str | None = None
     thread_source: str | None = None
     git: _Git | None = None
     source: Raw = Raw()
-    info: _Info | None = None
-    usage: _Counts | None = None
-    thread_token_usage: _Counts | None = None
-
-
-class _Glance(msgspec.Struct, gc=False):
-    type: str | None = None
-    timestamp: str | None = None
-    payload: _Glanced | None = None
-
-
-class _Payload(msgspec.Struct, gc=False):
-    """What the second pass needs of a payload."""
-
-    type: str | None = None
-    id: str | None = None
+    # Of a turn
     role: str | None = None
     name: str | None = None
     model: str | None = None
@@ -127,6 +115,8 @@ class _Payload(msgspec.Struct, gc=False):
     response_id: str | None = None
     info: _Info | None = None
     usage: _Counts | None = None
+    thread_token_usage: _Counts | None = None
+    # Of an item
     content: Raw = Raw()
     arguments: Raw = Raw()
     input: Raw = Raw()
@@ -136,7 +126,7 @@ class _Payload(msgspec.Struct, gc=False):
 class _Row(msgspec.Struct, gc=False):
     type: str | None = None
     timestamp: str | None = None
-    ordinal: int | None = None
+    ordinal: Count | None = None
     payload: _Payload | None = None
 
 
@@ -144,7 +134,6 @@ class _Source(msgspec.Struct, gc=False):
     subagent: Raw = Raw()
 
 
-_glances = Rows(_Glance)
 _rows = Rows(_Row)
 _sources = Rows(_Source)
 _Totals = tuple[int | None, int | None, int | None]
@@ -164,7 +153,8 @@ def read(
     if survey.header is None:
         return
     header = survey.header(content)
-    yield NativeStream(header, _Writer(file, report, survey, content=content).all(lines))
+    writer = _Writer(file, report, survey, content=content)
+    yield NativeStream(header, writer.all(lines), writer)
 
 
 class _Survey:
@@ -190,7 +180,7 @@ def _survey(lines: _Lines, file: str, report: Report) -> _Survey:
     for line, data in lines(report):
         faults: list[Fault] = []
         try:
-            row = _glances.decode(data, faults.append)
+            row = _rows.decode(data, faults.append)
         except NoRow as error:
             report(
                 Finding(
@@ -232,7 +222,7 @@ def _survey(lines: _Lines, file: str, report: Report) -> _Survey:
     return survey
 
 
-def _header_of(meta: _Glanced, timestamp: str | None) -> Callable[[bool], NativeRecord]:
+def _header_of(meta: _Payload, timestamp: str | None) -> Callable[[bool], NativeRecord]:
     def header(content: bool) -> NativeRecord:
         return header_record(
             agent=AGENT,
@@ -250,7 +240,7 @@ def _header_of(meta: _Glanced, timestamp: str | None) -> Callable[[bool], Native
     return header
 
 
-def _scope(meta: _Glanced) -> str | None:
+def _scope(meta: _Payload) -> str | None:
     """Whether the source says that the thread is a subagent or a user's (ASR-410)."""
     if meta.thread_source in _SUBAGENT_SOURCES:
         return "subagent"
@@ -275,11 +265,13 @@ class _Writer:
         "_file",
         "_model",
         "_ordinals",
+        "_positions",
         "_report",
         "_seq",
         "_survey",
         "_total",
         "_turn",
+        "line",
     )
 
     def __init__(self, file: str, report: Report, survey: _Survey, *, content: bool) -> None:
@@ -287,7 +279,9 @@ class _Writer:
         self._report = report
         self._survey = survey
         self._content = content
+        self.line = 0
         self._seq = 0
+        self._positions = LineIds()
         self._ordinals: dict[int, int] = {}
         self._turn: str | None = None
         self._model: str | None = None
@@ -296,6 +290,7 @@ class _Writer:
 
     def all(self, lines: _Lines) -> Iterator[NativeRecord]:
         for line, data in lines(_pass_over):
+            self.line = line
             faults: list[Fault] = []
             try:
                 row = _rows.decode(data, faults.append)
@@ -317,7 +312,7 @@ class _Writer:
         content = self._content
         if content and not is_utf8(data):
             content = False
-            fault = Fault("invalid-utf8", "$", "the row is not UTF-8: its content is left out")
+            fault = Fault("bad-utf8", "$", "the row is not UTF-8: its content is left out")
             self._report(row_fault(fault, self._file, line))
         if content:
             record.native = Native(row=Raw(data))
@@ -349,7 +344,7 @@ class _Writer:
         A writer may repeat an ordinal; the rows that repeat it are told apart by their number.
         """
         if ordinal is None:
-            return f"line/{line}"
+            return self._positions.next(line)
         again = self._ordinals.get(ordinal, 0)
         self._ordinals[ordinal] = again + 1
         return f"ordinal/{ordinal}/row/{again}" if again else f"ordinal/{ordinal}"

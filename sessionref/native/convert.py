@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from sessionref.native.base import NativeStream, Report
     from sessionref.streams.source import Input
 
-__all__ = ["UNREAD", "convert", "read"]
+__all__ = ["UNREAD", "convert", "read", "read_log"]
 
 #: The codes of findings that say that an input, or part of one, could not be read.
 UNREAD = frozenset({"unreadable", "unknown-format", "corrupt-compression", "truncated-compression"})
@@ -39,20 +39,24 @@ def read(
     `report` gets each finding as it is made, those of records as these are read. Nothing is
     raised. A log without a session gives nothing and one finding.
     """
-    name = _name(source)
     try:
         with Log(source, max_line=max_line) as log:
-            kind = kind_of_lines(data for _, data in log.lines(_silent))
-            if kind == "claude-code":
-                yield from claude_code.read(log.lines, log.name, report, content=content)
-            elif kind == "codex":
-                yield from codex.read(log.lines, log.name, report, content=content)
-            elif kind == "stream":
-                report(_finding("not-native", "notice", "a stream already", log.name))
-            else:
-                report(_finding("unknown-format", "warning", "no known kind of log", log.name))
+            yield from read_log(log, report, content=content)
     except StreamError as error:
-        report(_finding("unreadable", "error", error.message, error.file or name))
+        report(_finding("unreadable", "error", error.message, error.file or _name(source)))
+
+
+def read_log(log: Log, report: Report, *, content: bool = True) -> Iterator[NativeStream]:
+    """As `read`, for a log that is open; raises `StreamError` where it cannot be read further."""
+    kind = kind_of_lines(data for _, data in log.lines(_silent))
+    if kind == "claude-code":
+        yield from claude_code.read(log.lines, log.name, report, content=content)
+    elif kind == "codex":
+        yield from codex.read(log.lines, log.name, report, content=content)
+    elif kind == "stream":
+        report(_finding("not-native", "notice", "a stream already", log.name))
+    else:
+        report(_finding("unknown-format", "warning", "no known kind of log", log.name))
 
 
 def convert(

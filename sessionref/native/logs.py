@@ -13,10 +13,9 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-import msgspec
-
 from sessionref.errors import StreamError
 from sessionref.findings import Finding
+from sessionref.streams.decode import BadLine, read_members
 from sessionref.streams.lines import MAX_LINE, Oversize, cut_lines
 from sessionref.streams.source import OpenFile, plain_chunks, read_chunks
 from sessionref.streams.walk import STDIN
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Log"]
 
+_BOM = b"\xef\xbb\xbf"
 _STEP = 1 << 18
 _SPOOL = 16 << 20
 
@@ -97,9 +97,9 @@ class Log:
     def lines(self, report: Report) -> Iterator[tuple[int, bytes]]:
         """The lines of the log that hold something, with their numbers, from its start.
 
-        A byte-order mark, line endings and runs of NUL bytes around a line are taken off; blank
-        lines are passed over. A line that is too long, only NUL bytes, or cut off at the end gives
-        a finding instead; it keeps its number.
+        A byte-order mark and line endings are taken off; blank lines are passed over. Of a line
+        with NUL bytes, what stands whole between them comes as lines of the same number. A line
+        that is too long or cut off at the end gives a finding instead; it keeps its number.
         """
         findings: list[Finding] = []
         for batch in cut_lines(
@@ -113,22 +113,22 @@ class Log:
                     f"the line has {batch.length} bytes, more than {self._max_line}",
                 )
                 continue
-            number = batch.number - 1
-            for line in batch.lines:
-                number += 1
+            for number, line in enumerate(batch.lines, batch.number):
                 data = line.rstrip(b"\r\n")
-                if number == 1 and data.startswith(b"\xef\xbb\xbf"):
-                    data = data[3:]
+                if number == 1 and data.startswith(_BOM):
+                    data = data[len(_BOM) :]
                     self._say(report, "byte-order-mark", number, "a byte-order mark, passed over")
-                if b"\0" in data[:1] + data[-1:]:
-                    data = data.strip(b"\0")
-                    self._say(report, "nul-run", number, "NUL bytes where a writer was stopped")
                 if not data.strip(b" \t"):
                     continue
-                if not batch.complete and not _whole(data):
-                    self._say(report, "torn-line", number, "the log ends inside this line")
-                    continue
-                yield number, data
+                if b"\0" in data:
+                    self._say(report, "nul-bytes", number, "NUL bytes where a writer was stopped")
+                    for piece in data.replace(b"\0", b"\n").splitlines():
+                        if piece and _whole(piece):
+                            yield number, piece
+                elif batch.complete or _whole(data):
+                    yield number, data
+                else:
+                    self._say(report, "torn-tail", number, "the log ends inside this line")
         for finding in findings:
             report(finding)
 
@@ -144,10 +144,9 @@ class Log:
 
 
 def _whole(data: bytes) -> bool:
-    """Whether a last line without a newline is all of a line."""
+    """Whether these bytes, which no newline ends, are all of a row."""
     try:
-        msgspec.json.decode(data)
-    except msgspec.DecodeError:
-        # A lone surrogate is no sign of a cut; only JSON that ends too early is.
-        return data.endswith(b"}")
+        read_members(data)
+    except BadLine as error:
+        return error.code == "too-deep"
     return True

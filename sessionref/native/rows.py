@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from functools import cache
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, Generic, TypeGuard, TypeVar, get_args
 
 import msgspec
 
@@ -55,8 +55,8 @@ class Rows(Generic[S]):
             return self._decode(data)
         except msgspec.DecodeError:
             value = _load(bytes(data))
-            if not isinstance(value, dict):
-                raise NoRow("not-an-object", "the line is JSON but no object") from None
+            if not _is_object(value):
+                raise NoRow("not-object", "the line is JSON but no object") from None
             return _fill(self._kind, value, "$", fault)
 
     def decode_items(self, data: bytes | msgspec.Raw, fault: Callable[[Fault], None]) -> list[S]:
@@ -65,13 +65,11 @@ class Rows(Generic[S]):
         An item that is no object stands as an empty one, with a fault. What is no array has no
         items. `data` must be JSON, as a part of a decoded row is.
         """
-        values = _load(bytes(data))
-        if not isinstance(values, list):
-            return []
         items: list[S] = []
-        for place, value in enumerate(values):
+        values = _load(bytes(data))
+        for place, value in enumerate(values if _is_array(values) else ()):
             path = f"$[{place}]"
-            if isinstance(value, dict):
+            if _is_object(value):
                 items.append(_fill(self._kind, value, path, fault))
             else:
                 fault(Fault("bad-member", path, "an item of the content is no object"))
@@ -81,7 +79,7 @@ class Rows(Generic[S]):
 
 def begins(raw: msgspec.Raw, first: bytes) -> bool:
     """Whether the JSON in `raw` begins with the one byte `first`; absent JSON never does."""
-    return memoryview(raw)[:1] == first
+    return bytes(memoryview(raw)[:1]) == first
 
 
 def is_utf8(data: bytes) -> bool:
@@ -94,14 +92,21 @@ def is_utf8(data: bytes) -> bool:
 
 
 def _load(data: bytes) -> Any:
+    """The JSON in `data`. A byte that is not UTF-8 becomes a surrogate, which names nothing."""
     try:
-        return json.loads(data.decode(), parse_constant=_no_constant)
-    except UnicodeDecodeError:
-        raise NoRow("invalid-utf8", "the line is not UTF-8") from None
+        return json.loads(data.decode(errors="surrogateescape"), parse_constant=_no_constant)
     except RecursionError:
         raise NoRow("too-deep", "the line is nested too deeply") from None
     except ValueError:
         raise NoRow("not-json", "the line is no JSON") from None
+
+
+def _is_object(value: Any) -> TypeGuard[dict[str, Any]]:
+    return isinstance(value, dict)
+
+
+def _is_array(value: Any) -> TypeGuard[list[Any]]:
+    return isinstance(value, list)
 
 
 def _no_constant(_name: str) -> Any:
@@ -131,14 +136,29 @@ def _fill(kind: type[S], value: dict[str, Any], path: str, fault: Callable[[Faul
         if name not in value:
             continue
         member, place = value[name], f"{path}.{name}"
-        if inner is not None and isinstance(member, dict):
+        if inner is not None and _is_object(member):
             made[attribute] = _fill(inner, member, place, fault)
         elif annotation is msgspec.Raw:
-            # Escapes are kept escaped, so a lone surrogate inside content stays as it was.
-            made[attribute] = msgspec.Raw(json.dumps(member, separators=(",", ":")).encode())
+            _keep_raw(made, attribute, member, place, fault)
         else:
             _keep(made, attribute, member, annotation, place, fault)
     return kind(**made)
+
+
+def _keep_raw(
+    made: dict[str, Any],
+    attribute: str,
+    member: Any,
+    place: str,
+    fault: Callable[[Fault], None],
+) -> None:
+    """Escapes are kept escaped, so a lone surrogate inside content stays as it was."""
+    try:
+        text = json.dumps(member, separators=(",", ":"), allow_nan=False)
+    except (ValueError, RecursionError):
+        fault(Fault("bad-member", place, "the member holds a number beyond all bounds"))
+    else:
+        made[attribute] = msgspec.Raw(text.encode())
 
 
 def _keep(
@@ -154,8 +174,10 @@ def _keep(
         if isinstance(kept, str):
             kept.encode()
     except msgspec.ValidationError:
-        fault(Fault("bad-member", place, f"the member has another type than {annotation}"))
+        fault(Fault("bad-member", place, "the member has another type or is out of bounds"))
     except UnicodeEncodeError:
         del made[attribute]
         shown = member.encode("unicode_escape").decode("ascii")
-        fault(Fault("surrogate", place, f"'{shown}' holds a lone surrogate, so it names nothing"))
+        fault(
+            Fault("lone-surrogate", place, f"'{shown}' holds a lone surrogate, so it names nothing")
+        )

@@ -1,0 +1,418 @@
+"""The rows of a Claude Code transcript as records.
+
+A message row gives a `message`, then the `inference` behind it, then a `tool_call` or `tool_result`
+for each such block. The first record of a row has the row's `uuid` as its ID, the others have
+`<uuid>/<type>/<n>` with their place in the row. A model call is written once for each block of its
+answer, with growing counts: its snapshots are revisions of one `inference`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from decimal import Decimal
+from functools import cache
+from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec import Raw
+
+from sessionref.agent import ComparisonFacts, Fact
+from sessionref.findings import Finding
+from sessionref.native.base import (
+    Count,  # noqa: TC001 - the structs below need it
+    LineIds,
+    Native,
+    NativeRecord,
+    Usage,
+    native_id,
+    row_fault,
+)
+from sessionref.native.rows import Fault, Rows, begins, is_utf8
+from sessionref.registry import Registry
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sessionref.native.base import Report
+
+__all__ = ["AGENT", "Read", "Row", "Writer", "rows"]
+
+#: The registered short name.
+AGENT = "claude-code"
+
+_VENDOR = "com.anthropic.claude-code."
+_SYNTHETIC = "<synthetic>"
+_DIGITS = 30
+
+
+class _Usage(msgspec.Struct, gc=False):
+    input_tokens: Count | None = None
+    cache_read_input_tokens: Count | None = None
+    cache_creation_input_tokens: Count | None = None
+    output_tokens: Count | None = None
+
+
+class _Message(msgspec.Struct, gc=False):
+    id: str | None = None
+    role: str | None = None
+    model: str | None = None
+    usage: _Usage | None = None
+    content: Raw = Raw()
+
+
+class Row(msgspec.Struct, rename="camel", gc=False):
+    """What is needed of a row. Both passes decode the same, so that they agree on every line."""
+
+    type: str | None = None
+    subtype: str | None = None
+    uuid: str | None = None
+    parent_uuid: str | None = None
+    session_id: str | None = None
+    agent_id: str | None = None
+    timestamp: str | None = None
+    version: str | None = None
+    cwd: str | None = None
+    git_branch: str | None = None
+    request_id: str | None = None
+    message: _Message | None = None
+    compact_metadata: Raw = Raw()
+    cost: Raw = msgspec.field(default=Raw(), name="costUSD")
+
+
+class _Block(msgspec.Struct, gc=False):
+    """What is needed of one block of a message's content."""
+
+    type: str | None = None
+    id: str | None = None
+    tool_use_id: str | None = None
+    name: str | None = None
+    is_error: bool | None = None
+    input: Raw = Raw()
+    content: Raw = Raw()
+
+
+class _Compaction(msgspec.Struct, gc=False):
+    trigger: str | None = None
+
+
+rows = Rows(Row)
+_blocks = Rows(_Block)
+_compactions = Rows(_Compaction)
+_content_blocks = msgspec.json.Decoder(list[_Block]).decode
+
+#: A row that was read: its line, its bytes, its values, and what is wrong with them.
+Read = tuple[int, bytes, Row, list[Fault]]
+
+
+class _Place:
+    """Where a row stands among the record IDs of its stream.
+
+    `id` is the ID of the row's first record; `derived` says that it is no native one, `capture`
+    that it holds for this capture only. `message_id` is the native key of a message, or None.
+    """
+
+    __slots__ = ("capture", "derived", "id", "message_id", "native")
+
+    def __init__(self, row: Row, position: str) -> None:
+        native = native_id(row.uuid)
+        # Lines may be rewritten by the source, so a position holds for one capture (ASR-070).
+        self.derived = self.capture = native is None
+        self.id = position if native is None else native
+        self.message_id = row.uuid or None
+        self.native = Native()
+
+
+class _Written:
+    """What was written under one record ID: how often, and each content's first record."""
+
+    __slots__ = ("by_content", "count")
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.by_content: dict[bytes, str] = {}
+
+
+class Writer:
+    """Makes the records of one session. `line` is the line of the row that it is at.
+
+    `file` is what findings call the transcript, `repeated` the record IDs that occur more than
+    once in it. Without `content` the records carry identity, model calls and usage only.
+    """
+
+    __slots__ = (
+        "_by_request",
+        "_calls",
+        "_content",
+        "_file",
+        "_positions",
+        "_repeated",
+        "_report",
+        "_seq",
+        "_written",
+        "line",
+    )
+
+    def __init__(self, file: str, report: Report, repeated: set[str], *, content: bool) -> None:
+        self._file = file
+        self._report = report
+        self._repeated = repeated
+        self._content = content
+        self._seq = 0
+        self._positions = LineIds()
+        self._written: dict[str, _Written] = {}
+        # The latest snapshot of each model call, by message ID and request ID.
+        self._calls: dict[str, dict[str | None, str]] = {}
+        self._by_request: dict[str, str] = {}
+
+    def all(self, rows: Iterator[Read]) -> Iterator[NativeRecord]:
+        """The records of `rows`, in order; what is wrong with a row is reported before them."""
+        for line, data, row, faults in rows:
+            self.line = line
+            for fault in faults:
+                self._report(row_fault(fault, self._file, line))
+            yield from self._row(line, data, row)
+
+    def _row(self, line: int, data: bytes, row: Row) -> Iterator[NativeRecord]:
+        place = _Place(row, self._positions.next(line))
+        content = self._content
+        if content and not is_utf8(data):
+            content = False
+            fault = Fault("bad-utf8", "$", "the row is not UTF-8: its content is left out")
+            self._report(row_fault(fault, self._file, line))
+        if content:
+            place.native.row = Raw(data)
+        if row.uuid in self._repeated and not place.derived:
+            first = self._written_before(place, row.uuid, line, data)
+            if first is not None:
+                place.native.repeats = first
+                yield self._record(_VENDOR + "repeated-row", place, row)
+                return
+        message = row.message
+        if message is None or row.type not in {"user", "assistant"}:
+            yield self._other(place, row)
+            return
+        call = _call_of(row, message, place.id)
+        record = self._record("message", place, row)
+        record.message_id = place.message_id or place.id
+        if place.message_id is None:
+            record.id_source = "derived"
+        elif place.derived:
+            record.message_id_source = "native"
+        record.role = message.role or row.type
+        record.inference_id = None if call is None else call[0]
+        if content and message.content:
+            record.content = message.content
+        yield record
+        if call is not None:
+            yield self._inference(place, row, message, call)
+        if begins(message.content, b"["):
+            yield from self._blocks(
+                place, row, message.content, record.inference_id, line, content=content
+            )
+
+    def _written_before(self, place: _Place, uuid: str, line: int, data: bytes) -> str | None:
+        """The record that wrote this row first, or None where the row is another one.
+
+        The same record ID with other content is a record-ID conflict (ASR-017): the row gets a
+        derived ID and key of its own, and keeps the native one under `native`.
+        """
+        written = self._written.setdefault(uuid, _Written())
+        digest = _content_digest(data)
+        first = written.by_content.get(digest)
+        if written.count:
+            place.id = f"{uuid}/row/{written.count}"
+            place.derived = True
+        written.count += 1
+        if first is not None:
+            return first
+        written.by_content[digest] = place.id
+        if place.derived:
+            place.capture = True
+            place.message_id = None
+            place.native.id = uuid
+            self._report(
+                Finding(
+                    code="record-id-conflict",
+                    severity="warning",
+                    message=f"record ID {uuid} was written before with other content",
+                    rule="ASR-017",
+                    id=place.id,
+                    file=self._file,
+                    line=line,
+                )
+            )
+        return None
+
+    def _other(self, place: _Place, row: Row) -> NativeRecord:
+        """A row that is no message."""
+        if row.type == "system" and row.subtype == "compact_boundary":
+            record = self._record("compaction", place, row)
+            # The source names no compaction: its record's ID stands for it (ASR-067). What it
+            # replaced is not said by record.
+            record.compaction_id = place.id
+            record.id_source = "derived"
+            record.replaces = {"state": "unknown"}
+            if row.compact_metadata:
+                record.trigger = _trigger(row.compact_metadata)
+            return record
+        return self._record(_VENDOR + (row.type or "row"), place, row)
+
+    def _inference(
+        self, place: _Place, row: Row, message: _Message, call: tuple[str, bool]
+    ) -> NativeRecord:
+        """A snapshot of a model call: the next revision where the call was written before."""
+        key, native = call
+        record = self._part("inference", place, row, 0)
+        record.inference_id = key
+        if native:
+            record.inference_id_source = "native"
+        request = row.request_id or None
+        if message.id:
+            calls = self._calls.setdefault(message.id, {})
+            if request not in calls and len(calls) == 1:
+                # A row without its request joins the call of the same message, and the other way
+                # about; two requests are two calls.
+                (known,) = calls
+                if known is None:
+                    calls[request] = calls.pop(known)
+                elif request is None:
+                    request = known
+            record.supersedes = calls.get(request)
+            calls[request] = record.id
+        elif request is not None:
+            record.supersedes = self._by_request.get(request)
+            self._by_request[request] = record.id
+        if message.model is not None:
+            record.model = {"id": message.model}
+        usage = message.usage
+        if usage is not None:
+            record.usage = Usage(
+                input_tokens=usage.input_tokens,
+                cache_read_tokens=usage.cache_read_input_tokens,
+                cache_write_tokens=usage.cache_creation_input_tokens,
+                output_tokens=usage.output_tokens,
+            )
+        amount = _amount(row.cost)
+        if amount is not None:
+            record.cost = [{"amount": amount, "currency": "USD"}]
+        if row.request_id:
+            record.native = Native(request_id=row.request_id)
+        return record
+
+    def _blocks(
+        self,
+        place: _Place,
+        row: Row,
+        raw: Raw,
+        inference_id: str | None,
+        line: int,
+        *,
+        content: bool,
+    ) -> Iterator[NativeRecord]:
+        """Tool calls and results, from the blocks of a message's content."""
+        try:
+            blocks = _content_blocks(raw)
+        except msgspec.DecodeError:
+            blocks = _blocks.decode_items(raw, lambda fault: self._block_fault(fault, line))
+        for number, block in enumerate(blocks):
+            kind = block.type or ""
+            if kind.endswith("tool_use"):
+                record = self._part("tool_call", place, row, number)
+                record.call_id = block.id or record.id
+                if not block.id:
+                    record.call_id_source = "derived"
+                record.inference_id = inference_id
+                record.name = block.name
+                if content and block.input:
+                    record.input = block.input
+                yield record
+            elif kind.endswith("tool_result"):
+                record = self._part("tool_result", place, row, number)
+                record.call_id = block.tool_use_id or None
+                record.is_error = block.is_error
+                if content and block.content:
+                    record.content = block.content
+                yield record
+
+    def _block_fault(self, fault: Fault, line: int) -> None:
+        path = "$.message.content" + fault.path.removeprefix("$")
+        self._report(row_fault(Fault(fault.code, path, fault.message), self._file, line))
+
+    def _record(self, kind: str, place: _Place, row: Row) -> NativeRecord:
+        """The first record of a row."""
+        self._seq += 1
+        return NativeRecord(
+            type=kind,
+            seq=self._seq,
+            id=place.id,
+            ts=row.timestamp,
+            id_source="derived" if place.derived else None,
+            id_scope="capture" if place.capture else None,
+            native=place.native,
+        )
+
+    def _part(self, kind: str, place: _Place, row: Row, number: int) -> NativeRecord:
+        """A further record of a row, under an ID derived from the row's and its place in it."""
+        self._seq += 1
+        return NativeRecord(
+            type=kind,
+            seq=self._seq,
+            id=f"{place.id}/{kind}/{number}",
+            ts=row.timestamp,
+            id_source="derived",
+            id_scope="capture" if place.capture else None,
+        )
+
+
+def _call_of(row: Row, message: _Message, row_id: str) -> tuple[str, bool] | None:
+    """The inference ID of the model call behind a row, and whether it is native (ASR-073, 074).
+
+    The provider's message ID where there is one; else an ID derived from the request ID, or from
+    the row. None where the row shows no call.
+    """
+    if row.type != "assistant" or message.model == _SYNTHETIC:
+        return None
+    if message.id:
+        return message.id, True
+    if row.request_id:
+        return f"request/{row.request_id}", False
+    if message.model or message.usage is not None:
+        return f"{row_id}/inference/0", False
+    return None
+
+
+def _content_digest(data: bytes) -> bytes:
+    """What two writings of one record have in common, in any order of their members.
+
+    Left out is what the registry entry names as written anew each time.
+    """
+    row = json.loads(data)
+    for name in _written_again():
+        row.pop(name, None)
+    text = json.dumps(row, sort_keys=True, separators=(",", ":"))
+    return hashlib.blake2b(text.encode(), digest_size=16).digest()
+
+
+@cache
+def _written_again() -> tuple[str, ...]:
+    match Registry.default()[AGENT].comparison:
+        case ComparisonFacts(written_again=Fact(value=tuple() as names)):
+            return names
+        case _:  # pragma: no cover - the entry names them
+            return ()
+
+
+def _trigger(raw: Raw) -> str | None:
+    if not begins(raw, b"{"):
+        return None
+    return _compactions.decode(raw, lambda _: None).trigger
+
+
+def _amount(raw: Raw) -> str | None:
+    """A JSON number as a decimal string; None for what is no number that money can be."""
+    text = bytes(raw)
+    if not text or text[:1] not in b"-0123456789":
+        return None
+    amount = Decimal(text.decode())
+    return format(amount, "f") if abs(amount.adjusted()) < _DIGITS else None

@@ -1,0 +1,390 @@
+"""Lines to envelopes: fast where all is well, line by line and with findings where not.
+
+The fast way decodes the members that are needed and keeps the bytes of the others as they are. It
+is trusted only where the records, written again, are as long as the lines were. Writing again
+never gives more bytes than were read: it leaves out what was not kept, writes no whitespace, and
+escapes only what must be. So equal length means that nothing was left out, and since the later of
+two members of one name replaces the earlier, that no member stands twice. Members that no record
+had before make a line shorter too; their names are learned, and the next lines pass.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import lru_cache
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import msgspec
+from msgspec import UNSET, Raw
+
+from sessionref.findings import Finding
+from sessionref.streams.envelope import MEMBERS, Envelope
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from sessionref.findings import Severity
+    from sessionref.streams.lines import Lines, Oversize
+
+__all__ = ["FAULTS", "BadLine", "Decoded", "LineDecoder", "Members", "escaped", "read_members"]
+
+#: The codes of what can be wrong with a line, each with its severity and meaning.
+FAULTS: dict[str, tuple[Severity, str]] = {
+    "byte-order-mark": ("warning", "the input begins with a byte-order mark; it is passed over"),
+    "crlf": ("notice", "lines end with CR LF, here for the first time"),
+    "blank-line": ("notice", "the line is empty"),
+    "nul-bytes": ("warning", "the line holds NUL bytes; what stands whole between them is read"),
+    "line-too-long": ("warning", "the line is longer than the bound; it is not read"),
+    "torn-tail": ("notice", "the input ends inside a line; it is not read"),
+    "not-json": ("warning", "the line is no JSON; it is not read"),
+    "not-object": ("error", "the line is JSON but no object; it is not read"),
+    "too-deep": ("error", "the JSON is nested too deep to be read"),
+    "missing-member": ("error", "a record without type, seq or id; it is not read"),
+    "bad-member": ("error", "a member has a value of the wrong type"),
+    "duplicate-member": ("error", "a member stands more than once; the last one is taken"),
+    "bad-utf8": ("error", "a member is not valid UTF-8, so no reference can hold it"),
+    "lone-surrogate": ("error", "a member holds a lone surrogate, so no reference can hold it"),
+}
+
+_BOM = b"\xef\xbb\xbf"
+_MAX_LEARNED = 64
+_MAX_BUFFER = 4 * 1024 * 1024
+_SEQ_BITS = 64
+_MAX_DIGITS = 20
+_REQUIRED = ("type", "seq", "id")
+_between_nuls = re.compile(rb"[^\0]+").finditer
+_surrogate = re.compile("[\ud800-\udfff]")
+_learnable = re.compile(r"[\w.:/@$-]{1,64}", re.ASCII).fullmatch
+
+#: Members that most records have; others are learned as they come.
+_COMMON = frozenset(
+    {"ts", "content", "role", "author", "origin", "model", "usage", "name", "input"}
+)
+
+_encoder = msgspec.json.Encoder()
+_members_raw = msgspec.json.Decoder(dict[str, Raw]).decode
+
+
+class Decoded(NamedTuple):
+    """Records, and where each stands: line, byte offset and length, and the bytes it was read from.
+
+    All but the last are parallel. `contents` may hold the line ending; the lengths do not count it.
+    """
+
+    records: Sequence[Envelope]
+    numbers: Sequence[int]
+    offsets: Sequence[int]
+    lengths: Sequence[int]
+    contents: Sequence[bytes]
+    #: The positions of records whose ID has no UTF-8 form. It is escaped; nothing can refer to it.
+    unreferable: Sequence[int]
+
+
+class LineDecoder:
+    """Decodes the lines of one input, in order; `findings` grows as it goes."""
+
+    def __init__(self, file: str | None = None, *, crlf: bool = False) -> None:
+        """For the input named `file`; `crlf` where its CR LF has been noted already."""
+        self.findings: list[Finding] = []
+        self.crlf = crlf
+        self._file = file
+        self._learned = _COMMON
+        self._typed = _typed_decoder(_COMMON)
+        self._buffer = bytearray()
+
+    def decode(self, lines: Lines) -> Decoded:
+        """The records of `lines`; what is wrong with any of them is added to `findings`."""
+        contents = lines.lines
+        if lines.complete:
+            try:
+                records = list(map(self._typed, contents))
+            except (msgspec.DecodeError, RecursionError):
+                pass
+            else:
+                ending = self._ending(contents, lines.number)
+                if ending and self._is_verbatim(records, contents, ending):
+                    sizes = list(map(len, contents))
+                    offsets = list(accumulate(sizes, initial=lines.offset))
+                    offsets.pop()
+                    return Decoded(
+                        records,
+                        range(lines.number, lines.number + len(records)),
+                        offsets,
+                        [size - ending for size in sizes],
+                        contents,
+                        (),
+                    )
+        return self._decode_each(lines)
+
+    def note(self, code: str, line: int, detail: str = "", **place: Any) -> None:
+        """Add the finding `code` of `FAULTS` about `line`."""
+        severity, meaning = FAULTS[code]
+        message = f"{meaning}: {detail}" if detail else meaning
+        finding = Finding(
+            code=code, severity=severity, message=message, file=self._file, line=line, **place
+        )
+        self.findings.append(finding)
+
+    def note_oversize(self, line: Oversize) -> None:
+        """Add the finding about a line that is longer than the bound."""
+        self.note("line-too-long", line.number, f"{line.length} bytes")
+
+    def _ending(self, contents: list[bytes], number: int) -> int:
+        """The length of the line ending that all of `contents` have, 0 where they differ."""
+        if not contents[0].endswith(b"\r\n"):
+            return 1
+        self._note_crlf(number)
+        return 2 if all(content.endswith(b"\r\n") for content in contents) else 0
+
+    def _note_crlf(self, number: int) -> None:
+        if not self.crlf:
+            self.crlf = True
+            self.note("crlf", number)
+
+    def _is_verbatim(self, records: list[Envelope], contents: list[bytes], ending: int) -> bool:
+        """Whether `records`, written again, are as long as the lines without their endings."""
+        buffer = self._buffer
+        _encoder.encode_into(records, buffer)
+        written = len(buffer)
+        if written > _MAX_BUFFER:
+            self._buffer = bytearray()
+        count = len(records)
+        # Brackets, and a comma between each two.
+        return written - count - 1 == sum(map(len, contents)) - count * ending
+
+    def _decode_each(self, lines: Lines) -> Decoded:
+        decoded = _Collected([], [], [], [], [], [])
+        offset = lines.offset
+        typed = self._typed
+        for number, line in enumerate(lines.lines, lines.number):
+            content = line.removesuffix(b"\n")
+            if content is not line and content.endswith(b"\r"):
+                self._note_crlf(number)
+                content = content.removesuffix(b"\r")
+            try:
+                record = typed(content)
+            except (msgspec.DecodeError, RecursionError):
+                self._decode_carefully(decoded, content, number, offset, lines.complete)
+            else:
+                if len(_encoder.encode(record)) == len(content) or self._is_plain(content):
+                    decoded.add(record, number, offset, content)
+                else:
+                    self._decode_carefully(decoded, content, number, offset, lines.complete)
+            offset += len(line)
+        self._typed = _typed_decoder(self._learned)
+        return Decoded(*decoded)
+
+    def _is_plain(self, content: bytes) -> bool:
+        """Whether each member of the object `content` stands once; if so, its names are learned.
+
+        False also where that is not certain at once: the object is rebuilt from its members, each
+        once, as compact and as spaced JSON, and compared.
+        """
+        try:
+            members = _members_raw(content)
+        except (msgspec.DecodeError, RecursionError):
+            return False
+        names = [name for name in members if name not in MEMBERS and _learnable(name)]
+        if len(self._learned) + len(names) < _MAX_LEARNED:
+            self._learned = self._learned.union(names)
+        pairs = [(name.encode(), bytes(value)) for name, value in members.items()]
+        return content in (
+            b"{%b}" % b",".join([b'"%b":%b' % pair for pair in pairs]),
+            b"{%b}" % b", ".join([b'"%b": %b' % pair for pair in pairs]),
+        )
+
+    def _decode_carefully(
+        self, decoded: _Collected, content: bytes, number: int, offset: int, complete: bool
+    ) -> None:
+        """Read one line for its findings, and for its records where there are some."""
+        if number == 1 and offset == 0 and content.startswith(_BOM):
+            self.note("byte-order-mark", number)
+            content = content[len(_BOM) :]
+            offset += len(_BOM)
+        if not content.strip():
+            if complete:
+                self.note("blank-line", number)
+            return
+        if b"\0" not in content:
+            record = self._record(content, number, complete, whole=True)
+            if record is not None:
+                decoded.add(record, number, offset, content)
+            return
+        self.note("nul-bytes", number)
+        for match in _between_nuls(content):
+            piece = match.group()
+            record = self._record(piece, number, complete, whole=False)
+            if record is not None:
+                decoded.add(record, number, offset + match.start(), piece)
+
+    def _record(
+        self, content: bytes, number: int, complete: bool, *, whole: bool
+    ) -> Envelope | None:
+        """The record that is `content`, or None and a finding.
+
+        `whole` is False for what stands between NUL bytes, whose line has its finding already.
+        """
+        try:
+            members = read_members(content)
+        except BadLine as error:
+            if whole:
+                code = error.code
+                if not complete and code in {"not-json", "not-object"}:
+                    code = "torn-tail"
+                self.note(code, number, error.detail)
+            return None
+        values = members.values
+        missing = [name for name in _REQUIRED if name not in values]
+        if missing:
+            self.note("missing-member", number, ", ".join(missing), path=f"$.{missing[0]}")
+            return None
+        return self._envelope(members, number)
+
+    def _envelope(self, members: Members, number: int) -> Envelope | None:
+        values = members.values
+        seq = values["seq"]
+        place: dict[str, Any] = {}
+        if type(seq) is int and -(1 << 63) <= seq < 1 << 63:
+            place["seq"] = seq
+        kept: dict[str, Any] = {}
+        kind = Envelope
+        for name, attribute in MEMBERS.items():
+            if name not in values:
+                continue
+            path = f"$.{name}"
+            if name in members.repeated:
+                self.note("duplicate-member", number, name, path=path, **place)
+            value = values[name]
+            if name == "seq":
+                if not place:
+                    self.note("bad-member", number, "seq is no integer of 64 bits", path=path)
+                    return None
+                kept[attribute] = value
+            elif value is None and name not in _REQUIRED:
+                continue
+            elif type(value) is not str:
+                self.note("bad-member", number, f"{name} is no string", path=path, **place)
+                if name in _REQUIRED:
+                    return None
+            elif _surrogate.search(value):
+                shown = escaped(value, bytes_too=members.bad_utf8)
+                code = "bad-utf8" if members.bad_utf8 else "lone-surrogate"
+                self.note(code, number, f"{name} is {shown}", path=path, **place)
+                if name in _REQUIRED:
+                    kept[attribute] = shown
+                    kind = _WithoutId if name == "id" else kind
+            else:
+                kept[attribute] = value
+        return kind(**kept)
+
+
+class _Collected(NamedTuple):
+    records: list[Envelope]
+    numbers: list[int]
+    offsets: list[int]
+    lengths: list[int]
+    contents: list[bytes]
+    unreferable: list[int]
+
+    def add(self, record: Envelope, number: int, offset: int, content: bytes) -> None:
+        if isinstance(record, _WithoutId):
+            self.unreferable.append(len(self.records))
+        self.records.append(record)
+        self.numbers.append(number)
+        self.offsets.append(offset)
+        self.lengths.append(len(content))
+        self.contents.append(content)
+
+
+class _WithoutId(Envelope, rename="camel", gc=False):
+    """An envelope whose `id` is the escaped form of one with no UTF-8 form."""
+
+
+class BadLine(Exception):  # noqa: N818 - says what was met
+    """A line that is no JSON object; `code` is one of `FAULTS`."""
+
+    def __init__(self, code: str, detail: str = "") -> None:
+        super().__init__(code, detail)
+        self.code = code
+        self.detail = detail
+
+
+class Members(NamedTuple):
+    """The members of one JSON object, read with the care that the fast way lacks.
+
+    Of members that stand twice `values` holds the last and `repeated` the names. Where `bad_utf8`
+    is true the object held invalid UTF-8; each such byte is a surrogate of U+DC80 to U+DCFF.
+    Objects inside are `Members` too, and integers of more than 20 digits are floats.
+    """
+
+    values: dict[str, Any]
+    repeated: frozenset[str]
+    bad_utf8: bool = False
+
+
+def read_members(content: bytes) -> Members:
+    """The members of the JSON object `content`. Raises `BadLine` where it is none."""
+    bad_utf8 = False
+    try:
+        text = content.decode()
+    except UnicodeDecodeError:
+        text = content.decode(errors="surrogateescape")
+        bad_utf8 = True
+    try:
+        value = _careful.decode(text)
+    except RecursionError:
+        raise BadLine("too-deep") from None
+    except ValueError as error:
+        detail = str(error) if isinstance(error, json.JSONDecodeError) else ""
+        raise BadLine("not-json", detail) from None
+    if not isinstance(value, Members):
+        raise BadLine("not-object")
+    return value._replace(bad_utf8=bad_utf8)
+
+
+def escaped(text: str, *, bytes_too: bool = False) -> str:
+    """`text` with each surrogate as ``\\udXXX``; with `bytes_too`, as ``\\xXX`` for a byte."""
+
+    def escape(match: re.Match[str]) -> str:
+        point = ord(match.group())
+        if bytes_too and 0xDC80 <= point <= 0xDCFF:  # noqa: PLR2004 - how bytes are smuggled
+            return f"\\x{point - 0xDC00:02x}"
+        return f"\\u{point:04x}"
+
+    return _surrogate.sub(escape, text)
+
+
+def _pairs(pairs: list[tuple[str, Any]]) -> Members:
+    values = dict(pairs)
+    if len(values) == len(pairs):
+        return Members(values, frozenset())
+    seen: set[str] = set()
+    repeated = frozenset(name for name, _ in pairs if name in seen or seen.add(name))  # type: ignore[func-returns-value]
+    return Members(values, repeated)
+
+
+def _refuse(name: str) -> Any:
+    raise ValueError(f"{name} is no JSON")
+
+
+def _integer(digits: str) -> int | float:
+    return int(digits) if len(digits) <= _MAX_DIGITS else float("inf")
+
+
+_careful = json.JSONDecoder(object_pairs_hook=_pairs, parse_constant=_refuse, parse_int=_integer)
+
+
+@lru_cache(maxsize=64)
+def _typed_decoder(others: frozenset[str]) -> Callable[[bytes], Envelope]:
+    """A decoder of envelopes that keeps the members named `others` as raw JSON."""
+    fields: list[tuple[str, Any, Any]] = []
+    rename = {attribute: name for name, attribute in MEMBERS.items()}
+    for index, name in enumerate(sorted(others)):
+        fields.append((f"other_{index}", Raw, UNSET))
+        rename[f"other_{index}"] = name
+    kind = msgspec.defstruct(
+        "EnvelopeAndOthers", fields, bases=(Envelope,), rename=rename, gc=False
+    )
+    return msgspec.json.Decoder(kind).decode

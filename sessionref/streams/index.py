@@ -1,0 +1,557 @@
+"""The index of one stream: its records by ID, its entities, its turns; refs resolve against it."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from bisect import bisect_left
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+import msgspec
+
+from sessionref.errors import InvalidReference, StreamError
+from sessionref.findings import Finding
+from sessionref.reference import SessionRef
+from sessionref.refs import EntityRef, RecordRef, TurnRef
+from sessionref.streams.chains import LINK_FAULTS, Links, join
+from sessionref.streams.decode import LineDecoder
+from sessionref.streams.envelope import ENTITY_KEY_OF_TYPE
+from sessionref.streams.header import HEADER_TYPE, Header, identify
+from sessionref.streams.lines import MAX_LINE, Lines, Oversize, cut_lines
+from sessionref.streams.outcomes import Ambiguous, Hit, Resolved, Unresolved
+from sessionref.streams.source import OpenFile, compression, plain_chunks, read_chunks
+from sessionref.streams.table import Table, fill
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from sessionref.findings import Severity
+    from sessionref.reference import SessionKey
+    from sessionref.streams.outcomes import Outcome, Reason
+    from sessionref.streams.source import Input
+
+__all__ = ["Growth", "StreamIndex", "read_header", "read_streams"]
+
+#: What `StreamIndex.extend` met.
+Growth = Literal["unchanged", "extended", "replaced"]
+
+#: How much of a file's beginning, and of what stands before the place where reading goes on, is
+#: remembered to notice a replaced file. Both are read again whenever the file has changed.
+_HEAD = 64 * 1024
+_TAIL = 4 * 1024
+#: Enough for most headers, little enough for many files.
+_HEADER_STEP = 16 * 1024
+
+
+class _Rows:
+    """Rows by a text. Most texts have one row, so a list is made only for those with more."""
+
+    __slots__ = ("first", "several")
+
+    def __init__(self) -> None:
+        self.first: dict[str, int] = {}
+        self.several: dict[str, list[int]] = {}
+
+    def add(self, text: str, row: int) -> None:
+        first = self.first.setdefault(text, row)
+        if first != row:
+            self.several.setdefault(text, [first]).append(row)
+
+    def get(self, text: str) -> Sequence[int]:
+        several = self.several.get(text)
+        if several is not None:
+            return several
+        first = self.first.get(text)
+        return () if first is None else (first,)
+
+
+class _Origin(NamedTuple):
+    """The file that was read, as it was just before."""
+
+    path: str | os.PathLike[str]
+    device: int
+    inode: int
+    size: int
+    modified: int
+    compressed: bool
+    read: int  # up to where complete lines were read; 0 where the file cannot be extended
+    digest: str
+
+    def is_still(self, status: os.stat_result) -> bool:
+        now = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
+        return now == (self.device, self.inode, self.size, self.modified)
+
+    def has_grown_to(self, opened: OpenFile) -> bool:
+        status = opened.status
+        return (
+            not self.compressed
+            and self.read > 0
+            and (status.st_dev, status.st_ino) == (self.device, self.inode)
+            and status.st_size >= self.read
+            and _digest(opened, self.read) == self.digest
+        )
+
+
+class StreamIndex:
+    """The records of one stream, and what refs into it mean.
+
+    Made by `read`, `from_chunks` or `read_streams`. Nothing of a record is kept but what refs need;
+    `fetch` reads the whole record again from its place in the file. Iteration gives a `Hit` for
+    each record in the order of the stream; `len` is their number.
+    """
+
+    def __init__(self, table: Table, *, max_line: int = MAX_LINE) -> None:
+        """The index of the records in `table`, which is no longer its maker's to change."""
+        self._table = table
+        self._max_line = max_line
+        self._origin: _Origin | None = None
+        self._forget()
+
+    @classmethod
+    def read(
+        cls, source: Input, *, file: str | None = None, max_line: int = MAX_LINE
+    ) -> StreamIndex:
+        """The index of the one stream that `source` holds.
+
+        `source` is a path, a binary file object or an iterable of bytes; plain, gzip or zstd, told
+        by content. `file` names what is no path. Raises `StreamError`: ``several-streams`` where a
+        second header begins another stream (`read_streams` reads such), and ``no-such-file``,
+        ``not-a-file`` or ``unreadable`` for what cannot be read. All else that is wrong is a
+        finding, and the rest is read.
+        """
+        return _only(read_streams(source, file=file, max_line=max_line))
+
+    @classmethod
+    def from_chunks(
+        cls, chunks: Iterable[bytes], *, file: str | None = None, max_line: int = MAX_LINE
+    ) -> StreamIndex:
+        """The index of the one stream that `chunks` make, however they are cut.
+
+        As `read`, but it touches nothing outside `chunks`.
+        """
+        return _only(_read_chunks(chunks, file, max_line))
+
+    # -- What the stream is -----------------------------------------------------------------
+
+    @property
+    def file(self) -> str | None:
+        """The name of what was read."""
+        return self._table.file
+
+    @property
+    def header(self) -> Header:
+        """The stream's header; one without content where the stream has none."""
+        return self._table.header
+
+    @property
+    def key(self) -> SessionKey | None:
+        """The key of the session, None where the header gives none."""
+        return self._table.header.key
+
+    @property
+    def session(self) -> str | None:
+        """The canonical form of `key`."""
+        return self._session
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What is wrong with the stream, as far as reading and resolving it goes, by line."""
+        if self._findings is None:
+            found = [
+                *self._table.findings,
+                *self.header.findings,
+                *self._repeated_ids(),
+                *self._broken_links(),
+            ]
+            if not self.header.content:
+                found.append(_no_header(self.file))
+            found.sort(key=lambda finding: finding.line or 0)
+            self._findings = _in_session(found, self._session)
+        return self._findings
+
+    def __len__(self) -> int:
+        return len(self._table)
+
+    def __iter__(self) -> Iterator[Hit]:
+        return map(self._hit, range(len(self._table)))
+
+    def refs(self) -> Iterator[RecordRef | EntityRef | TurnRef]:
+        """Every ref that names something in the stream, once: records, then entities, then turns.
+
+        What no ref can hold is left out: a record ID with ``=`` (ASR-062).
+        """
+        for record_id in self._rows_by_id().first:
+            try:
+                yield RecordRef(record_id)
+            except InvalidReference:
+                continue
+        for key, rows in self._latest_rows().items():
+            for value in rows.first:
+                yield EntityRef(key, value)
+        for turn_id in self._rows_by_turn():
+            yield TurnRef(turn_id)
+
+    # -- What refs mean ---------------------------------------------------------------------
+
+    def resolve(self, ref: SessionRef | RecordRef | EntityRef | TurnRef) -> Outcome:
+        """What `ref` means in this stream (ASR-063, 064, 075).
+
+        A record-ID ref means that record, an entity ref the latest revision of its one chain, a
+        turn ref all records of the turn, a session reference without ``#`` part the header. A
+        session reference must name this stream's session. An ID that several records have, and an
+        entity with several latest revisions, are ambiguous.
+        """
+        if isinstance(ref, SessionRef):
+            key = ref.key
+            if key != self._table.header.key:
+                return Unresolved("no-such-session", key.canonical())
+            if ref.ref is None:
+                return Resolved((self._hit(0),), self._session)
+            ref = ref.ref
+        if isinstance(ref, EntityRef):
+            by_value = self._latest_rows().get(ref.key)
+            found = () if by_value is None else by_value.get(ref.value)
+            return self._outcome(found, "no-such-entity")
+        if isinstance(ref, RecordRef):
+            return self._outcome(self._rows_by_id().get(ref.record_id), "no-such-record")
+        return self._turn(ref.turn_id)
+
+    def revisions(self, hit: Hit) -> tuple[Hit, ...]:
+        """All records of the revision chain that `hit` belongs to, by `seq`.
+
+        A chain is what valid `supersedes` members join; a record without any is a chain of its own.
+        Raises `StreamError`, code ``foreign-hit``, for a hit of another index.
+        """
+        row = self._row(hit)
+        links = self._valid_links()
+        while row in links.target:
+            row = links.target[row]
+        chain = [row]
+        for row in chain:  # which grows meanwhile
+            chain += links.revisions.get(row, ())
+        return tuple(map(self._hit, self._by_seq(chain)))
+
+    def fetch(self, hit: Hit) -> bytes:
+        """The record of `hit` as it stands in the file, without line ending.
+
+        Reads nothing else of a plain file; of a compressed one all that stands before. Raises
+        `StreamError`: ``no-file`` where the stream was not read from a path, ``replaced`` where the
+        file no longer has the record at its place, ``foreign-hit`` for a hit of another index, and
+        as `read` for a file that is gone.
+        """
+        row = self._row(hit)
+        origin = self._read_from()
+        with OpenFile(origin.path) as opened:
+            if origin.compressed:
+                content = _slice(plain_chunks(opened.chunks(), []), hit.offset, hit.length)
+            else:
+                content = opened.read_at(hit.offset, hit.length)
+        line = Lines([content], hit.line, hit.offset, complete=False)
+        found = LineDecoder().decode(line).records
+        if [(record.id, record.seq) for record in found] != [(self._table.ids[row], hit.seq)]:
+            raise StreamError("replaced", f"line {hit.line} is no longer what it was", self.file)
+        return content
+
+    # -- Growth -----------------------------------------------------------------------------
+
+    def extend(self) -> Growth:
+        """Read what was appended to the file since it was read.
+
+        ``unchanged``: device, inode, size and time of change are the same, which costs one call to
+        the system, or there is nothing more in the file. ``extended``: what follows the last
+        complete line was read, and no more. ``replaced``: the file is another one, is shorter, does
+        not begin as it did, or is compressed, and was read again from its start.
+
+        Raises `StreamError` as `read` does, and ``no-file`` where the stream was not read from a
+        path. Where a header begins another stream (``several-streams``), the records before it
+        are added.
+        """
+        origin = self._read_from()
+        try:
+            if origin.is_still(os.stat(origin.path)):  # noqa: PTH116 - as `OpenFile`
+                return "unchanged"
+        except OSError:
+            pass  # opening it will say what is wrong
+        with OpenFile(origin.path) as opened:
+            if origin.has_grown_to(opened):
+                return self._extend(opened, origin)
+        again = StreamIndex.read(origin.path, file=self.file, max_line=self._max_line)
+        self._table, self._origin = again._table, again._origin  # noqa: SLF001 - one of ours
+        self._forget()
+        return "replaced"
+
+    def _extend(self, opened: OpenFile, origin: _Origin) -> Growth:
+        table = self._table
+        before = table.tail()
+        table.drop_tail()
+        self._forget()
+        lines = cut_lines(
+            opened.chunks(table.next_offset),
+            max_line=self._max_line,
+            number=table.next_line,
+            offset=table.next_offset,
+        )
+        for filled in fill(table, lines, LineDecoder(self.file, crlf=table.crlf)):
+            if filled is not table:
+                raise _several(self.file)
+        self._origin = _origin_of(opened, origin.path, table.next_offset, compressed=False)
+        return "unchanged" if table.tail() == before else "extended"
+
+    def _read_from(self) -> _Origin:
+        if self._origin is None:
+            raise StreamError("no-file", "the stream was not read from a path", self.file)
+        return self._origin
+
+    # -- What follows from the table; made when it is first needed ----------------------------
+
+    def _forget(self) -> None:
+        self._session = self._table.header.session
+        self._by_id: _Rows | None = None
+        self._by_turn: dict[str, list[int]] | None = None
+        self._latest: dict[str, _Rows] | None = None
+        self._links: Links | None = None
+        self._turns: dict[str, Resolved] = {}
+        self._findings: tuple[Finding, ...] | None = None
+
+    def _rows_by_id(self) -> _Rows:
+        rows = self._by_id
+        if rows is None:
+            rows = self._by_id = _Rows()
+            unreferable = self._table.unreferable
+            for row, record_id in enumerate(self._table.ids):
+                if record_id and row not in unreferable:
+                    rows.add(record_id, row)
+        return rows
+
+    def _rows_by_turn(self) -> dict[str, list[int]]:
+        rows = self._by_turn
+        if rows is None:
+            rows = self._by_turn = {}
+            for row, turn_id in enumerate(self._table.turns):
+                if turn_id is not None:
+                    rows.setdefault(turn_id, []).append(row)
+        return rows
+
+    def _valid_links(self) -> Links:
+        if self._links is None:
+            table = self._table
+            self._links = join(
+                table.supersedes, self._rows_by_id().get, table.types, table.seqs, table.values
+            )
+        return self._links
+
+    def _latest_rows(self) -> dict[str, _Rows]:
+        """By entity key and its value, the rows that no other record supersedes."""
+        latest = self._latest
+        if latest is None:
+            latest = self._latest = {key: _Rows() for key in ENTITY_KEY_OF_TYPE.values()}
+            superseded = self._valid_links().revisions
+            types = self._table.types
+            for row, value in enumerate(self._table.values):
+                if value is not None and row not in superseded:
+                    latest[ENTITY_KEY_OF_TYPE[types[row]]].add(value, row)
+        return latest
+
+    def _hit(self, row: int) -> Hit:
+        table = self._table
+        return Hit(
+            table.ids[row],
+            table.seqs[row],
+            table.types[row],
+            self._session,
+            table.file,
+            table.lines[row],
+            table.offsets[row],
+            table.lengths[row],
+        )
+
+    def _row(self, hit: Hit) -> int:
+        row = bisect_left(self._table.offsets, hit.offset)  # rows are in the order of offsets
+        if row == len(self._table) or self._hit(row) != hit:
+            raise StreamError("foreign-hit", "the hit is none of this index", self.file)
+        return row
+
+    def _by_seq(self, rows: Iterable[int]) -> list[int]:
+        seqs = self._table.seqs
+        return sorted(rows, key=lambda row: (seqs[row], row))
+
+    def _outcome(self, rows: Sequence[int], reason: Reason) -> Outcome:
+        if len(rows) == 1:
+            return Resolved((self._hit(rows[0]),), self._session)
+        if not rows:
+            return Unresolved(reason, self._session)
+        return Ambiguous(tuple(map(self._hit, self._by_seq(rows))), self._session)
+
+    def _turn(self, turn_id: str) -> Outcome:
+        outcome = self._turns.get(turn_id)
+        if outcome is None:
+            rows = self._rows_by_turn().get(turn_id)
+            if rows is None:
+                return Unresolved("no-such-turn", self._session)
+            outcome = Resolved(tuple(map(self._hit, self._by_seq(rows))), self._session)
+            self._turns[turn_id] = outcome
+        return outcome
+
+    def _repeated_ids(self) -> Iterator[Finding]:
+        for rows in self._rows_by_id().several.values():
+            message = f"line {self._table.lines[rows[0]]} has the same record ID; both are kept"
+            for row in rows[1:]:
+                yield self._finding(row, "duplicate-id", "warning", "ASR-017", message, "$.id")
+
+    def _broken_links(self) -> Iterator[Finding]:
+        for code, row in self._valid_links().faults:
+            severity, rule, message = LINK_FAULTS[code]
+            yield self._finding(row, code, severity, rule, message, "$.supersedes")
+
+    def _finding(
+        self, row: int, code: str, severity: Severity, rule: str | None, message: str, path: str
+    ) -> Finding:
+        return Finding(
+            code=code,
+            severity=severity,
+            message=message,
+            rule=rule,
+            seq=self._table.seqs[row],
+            id=self._table.ids[row],
+            path=path,
+            file=self.file,
+            line=self._table.lines[row],
+        )
+
+
+def read_streams(
+    source: Input, *, file: str | None = None, max_line: int = MAX_LINE
+) -> Iterator[StreamIndex]:
+    """The streams of `source`, in order, each begun by a record of type ``session``; at least one.
+
+    Records before the first header are a stream without one. As `StreamIndex.read` otherwise.
+    Where there are several, `extend` of each reads the file again and refuses it.
+    """
+    if not isinstance(source, str | os.PathLike):
+        yield from _read_chunks(read_chunks(source, file), file, max_line)
+        return
+    with OpenFile(source) as opened:
+        name = opened.name if file is None else file
+        compressed = compression(opened.read_at(0, 4)) is not None
+        indexes = _read_chunks(opened.chunks(), name, max_line)
+        index = next(indexes)
+        several = False
+        for following in indexes:
+            several = True
+            index._origin = _origin_of(opened, source, 0, compressed=compressed)  # noqa: SLF001
+            yield index
+            index = following
+        read = 0 if several else index._table.next_offset  # noqa: SLF001 - this file's own
+        index._origin = _origin_of(opened, source, read, compressed=compressed)  # noqa: SLF001
+        yield index
+
+
+def read_header(source: Input, *, file: str | None = None, max_line: int = MAX_LINE) -> Header:
+    """The header of the first stream of `source`, reading no further than it stands.
+
+    Where the first record is no header, the result has no content and a finding ``no-header``.
+    Raises as `StreamIndex.read` does for what cannot be read.
+    """
+    if not isinstance(source, str | os.PathLike):
+        return _first_header(read_chunks(source, file), file, max_line)
+    with OpenFile(source) as opened:
+        name = opened.name if file is None else file
+        return _first_header(opened.chunks(step=_HEADER_STEP), name, max_line)
+
+
+def _first_header(chunks: Iterable[bytes], file: str | None, max_line: int) -> Header:
+    decoder = LineDecoder(file)
+    found = decoder.findings
+    header = Header()
+    for record, content, number in _each_record(chunks, decoder, file, max_line):
+        if record == HEADER_TYPE:
+            header = identify(content, file, number)
+        break
+    if not header.content:
+        found.append(_no_header(file))
+    findings = _in_session([*found, *header.findings], header.session)
+    return msgspec.structs.replace(header, findings=findings)
+
+
+def _each_record(
+    chunks: Iterable[bytes], decoder: LineDecoder, file: str | None, max_line: int
+) -> Iterator[tuple[str, bytes, int]]:
+    """Type, content and line of each record; no line is decoded before it is asked for."""
+    for lines in cut_lines(plain_chunks(chunks, decoder.findings, file), max_line=max_line):
+        if isinstance(lines, Oversize):
+            decoder.note_oversize(lines)
+            continue
+        offset = lines.offset
+        for number, line in enumerate(lines.lines, lines.number):
+            decoded = decoder.decode(Lines([line], number, offset, lines.complete))
+            offset += len(line)
+            for record, content in zip(decoded.records, decoded.contents, strict=True):
+                yield record.type, content, number
+
+
+def _read_chunks(chunks: Iterable[bytes], file: str | None, max_line: int) -> Iterator[StreamIndex]:
+    decoder = LineDecoder(file)
+    lines = cut_lines(plain_chunks(chunks, decoder.findings, file), max_line=max_line)
+    for table in fill(Table(file), lines, decoder):
+        yield StreamIndex(table, max_line=max_line)
+
+
+def _only(indexes: Iterator[StreamIndex]) -> StreamIndex:
+    index = next(indexes)
+    if next(indexes, None) is not None:
+        raise _several(index.file)
+    return index
+
+
+def _several(file: str | None) -> StreamError:
+    return StreamError("several-streams", "a second header begins another stream", file)
+
+
+def _no_header(file: str | None) -> Finding:
+    return Finding(
+        code="no-header",
+        severity="error",
+        message="the stream has no header, so it names no session",
+        rule="ASR-050",
+        file=file,
+    )
+
+
+def _in_session(found: Iterable[Finding], session: str | None) -> tuple[Finding, ...]:
+    return tuple(msgspec.structs.replace(finding, session=session) for finding in found)
+
+
+def _origin_of(
+    opened: OpenFile, path: str | os.PathLike[str], read: int, *, compressed: bool
+) -> _Origin:
+    status = opened.status
+    return _Origin(
+        path,
+        status.st_dev,
+        status.st_ino,
+        status.st_size,
+        status.st_mtime_ns,
+        compressed,
+        read,
+        "" if compressed else _digest(opened, read),
+    )
+
+
+def _digest(opened: OpenFile, read: int) -> str:
+    """What tells a file that begins otherwise, without reading all of it again."""
+    digest = hashlib.sha256(opened.read_at(0, min(read, _HEAD)))
+    start = max(0, read - _TAIL)
+    digest.update(opened.read_at(start, read - start))
+    return digest.hexdigest()
+
+
+def _slice(chunks: Iterable[bytes], offset: int, length: int) -> bytes:
+    """`length` bytes at `offset` of `chunks`, which are read no further."""
+    pieces: list[bytes] = []
+    for chunk in chunks:
+        piece = chunk[max(0, offset) : max(0, offset + length)]
+        pieces.append(piece)
+        offset -= len(chunk)
+        if offset + length <= 0:
+            break
+    return b"".join(pieces)

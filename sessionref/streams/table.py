@@ -1,0 +1,166 @@
+"""The records of one stream as columns: what the index is made from, filled as lines come."""
+
+from __future__ import annotations
+
+from array import array
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any
+
+from sessionref.streams.envelope import ENTITY_KEY_OF_TYPE, MEMBERS
+from sessionref.streams.header import HEADER_TYPE, Header, identify
+from sessionref.streams.lines import Oversize
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from sessionref.findings import Finding
+    from sessionref.streams.decode import Decoded, LineDecoder
+    from sessionref.streams.envelope import Envelope
+    from sessionref.streams.lines import Lines
+
+__all__ = ["Table", "fill"]
+
+_value_of: dict[str, Callable[[Envelope], Any]] = {
+    kind: attrgetter(MEMBERS[key]) for kind, key in ENTITY_KEY_OF_TYPE.items()
+}
+
+
+class Table:
+    """Columns of equal length, one row for each record; and what was met on the way.
+
+    `values` is that of the entity key, where the record's type has one; `supersedes` holds only the
+    rows with that member, `unreferable` those whose ID is the escaped form of none. `next_line` and
+    `next_offset` are where reading goes on: behind the last line that ended with a newline.
+    """
+
+    def __init__(self, file: str | None = None) -> None:
+        self.file = file
+        self.header = Header()
+        self.ids: list[str] = []
+        self.types: list[str] = []
+        self.seqs = array("q")
+        self.lines = array("q")
+        self.offsets = array("q")
+        self.lengths = array("q")
+        self.turns: list[str | None] = []
+        self.values: list[str | None] = []
+        self.supersedes: dict[int, str] = {}
+        self.unreferable: set[int] = set()
+        self.findings: list[Finding] = []
+        self.crlf = False
+        self.next_line = 1
+        self.next_offset = 0
+        self._whole_records = 0
+        self._whole_findings = 0
+        self._texts: dict[str | None, str | None] = {}
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def add(self, decoded: Decoded, types: list[str], start: int, stop: int) -> None:
+        """Add the records `start` to `stop` of `decoded`; `types` are the types of all."""
+        records: Sequence[Envelope] = decoded.records
+        numbers, offsets, lengths = decoded.numbers, decoded.offsets, decoded.lengths
+        if (start, stop) != (0, len(records)):
+            records, types = records[start:stop], types[start:stop]
+            numbers, offsets = numbers[start:stop], offsets[start:stop]
+            lengths = lengths[start:stop]
+        base = len(self.ids) - start
+        self.unreferable.update(base + at for at in decoded.unreferable if start <= at < stop)
+        # Types and turn IDs repeat; one text for all equal ones saves memory.
+        share = self._texts.setdefault
+        self.ids += [record.id for record in records]
+        self.types += [share(kind, kind) or "" for kind in types]
+        self.seqs.extend([record.seq for record in records])
+        self.lines.extend(numbers)
+        self.offsets.extend(offsets)
+        self.lengths.extend(lengths)
+        self.turns += [
+            share(turn, turn) for record in records for turn in (record.turn_id or None,)
+        ]
+        getter = _value_of.get
+        self.values += [
+            None if (value_of := getter(kind)) is None else value_of(record) or None
+            for kind, record in zip(types, records, strict=True)
+        ]
+        for row, named in enumerate([record.supersedes for record in records], base + start):
+            if named:
+                self.supersedes[row] = named
+
+    def take(self, decoder: LineDecoder, before: int | None = None) -> None:
+        """Take over the findings of `decoder`: all, or those on lines before line `before`."""
+        found = decoder.findings
+        stop = len(found)
+        if before is not None:
+            while stop and (found[stop - 1].line or 0) >= before:
+                stop -= 1
+        self.findings += found[:stop]
+        del found[:stop]
+
+    def pass_over(self, piece: Lines | Oversize, decoder: LineDecoder) -> None:
+        """Note that `piece` is done with, unless it may go on when the input grows."""
+        self.take(decoder)
+        self.crlf = decoder.crlf
+        if piece.complete:
+            if isinstance(piece, Oversize):
+                self.next_line = piece.number + 1
+                self.next_offset = piece.offset + piece.length + 1
+            else:
+                self.next_line = piece.number + len(piece.lines)
+                self.next_offset = piece.offset + sum(map(len, piece.lines))
+            self._whole_records = len(self.ids)
+            self._whole_findings = len(self.findings)
+
+    def tail(self) -> tuple[object, ...]:
+        """What a last line without newline gave, to be compared."""
+        at = self._whole_records
+        return (
+            len(self.ids),
+            self.ids[at:],
+            self.seqs[at:],
+            self.lengths[at:],
+            self.findings[self._whole_findings :],
+        )
+
+    def drop_tail(self) -> None:
+        """Forget what a last line without newline gave: it may have gone on since."""
+        at = self._whole_records
+        for row in range(at, len(self.ids)):
+            self.supersedes.pop(row, None)
+            self.unreferable.discard(row)
+        del self.ids[at:], self.types[at:], self.turns[at:], self.values[at:]
+        del self.seqs[at:], self.lines[at:], self.offsets[at:], self.lengths[at:]
+        del self.findings[self._whole_findings :]
+        if not at:
+            self.header = Header()
+
+
+def fill(table: Table, pieces: Iterable[Lines | Oversize], decoder: LineDecoder) -> Iterator[Table]:
+    """Add the records of `pieces` to `table`.
+
+    A record of type ``session`` begins another stream: the table is then given, and another filled,
+    and so on; the last one is given too. A header that is the first record of `table` is its own.
+    """
+    for piece in pieces:
+        if isinstance(piece, Oversize):
+            decoder.note_oversize(piece)
+            table.pass_over(piece, decoder)
+            continue
+        decoded = decoder.decode(piece)
+        types = [record.type for record in decoded.records]
+        start = 0
+        if HEADER_TYPE in types:
+            for at in [at for at, kind in enumerate(types) if kind == HEADER_TYPE]:
+                table.add(decoded, types, start, at)
+                start = at
+                number = decoded.numbers[at]
+                if len(table):
+                    table.take(decoder, number)
+                    table.next_line, table.next_offset = number, decoded.offsets[at]
+                    yield table
+                    table = Table(table.file)
+                table.header = identify(decoded.contents[at], table.file, number)
+        table.add(decoded, types, start, len(types))
+        table.pass_over(piece, decoder)
+    table.take(decoder)
+    yield table

@@ -14,7 +14,7 @@ import json
 import re
 from functools import lru_cache
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import msgspec
 from msgspec import UNSET, Raw
@@ -345,7 +345,7 @@ def read_members(content: bytes) -> Members:
 
 
 def escaped(text: str, *, bytes_too: bool = False) -> str:
-    """`text` with each surrogate as ``\\udXXX``; with `bytes_too`, as ``\\xXX`` for a byte."""
+    r"""`text` with each surrogate as ``\udXXX``; with `bytes_too`, as ``\xXX`` for a byte."""
 
     def escape(match: re.Match[str]) -> str:
         point = ord(match.group())
@@ -387,4 +387,4 @@ def _typed_decoder(others: frozenset[str]) -> Callable[[bytes], Envelope]:
     kind = msgspec.defstruct(
         "EnvelopeAndOthers", fields, bases=(Envelope,), rename=rename, gc=False
     )
-    return msgspec.json.Decoder(kind).decode
+    return cast("Callable[[bytes], Envelope]", msgspec.json.Decoder(kind).decode)

@@ -23,7 +23,7 @@ ENTITY_KEY_OF_TYPE: dict[str, str] = {
 }
 
 #: A member that is text or absent; null is absent, and told apart so that it can be written back.
-Text: TypeAlias = str | None | UnsetType
+Text: TypeAlias = str | UnsetType | None
 Seq: TypeAlias = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
 
 

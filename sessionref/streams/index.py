@@ -13,7 +13,7 @@ from sessionref.errors import InvalidReference, StreamError
 from sessionref.findings import Finding
 from sessionref.reference import SessionRef
 from sessionref.refs import EntityRef, RecordRef, TurnRef
-from sessionref.streams.chains import LINK_FAULTS, Links, join
+from sessionref.streams.chains import LINK_FAULTS, join
 from sessionref.streams.decode import LineDecoder
 from sessionref.streams.envelope import ENTITY_KEY_OF_TYPE
 from sessionref.streams.header import HEADER_TYPE, Header, identify
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from sessionref.findings import Severity
     from sessionref.reference import SessionKey
+    from sessionref.streams.chains import Links
     from sessionref.streams.outcomes import Outcome, Reason
     from sessionref.streams.source import Input
 
@@ -100,11 +101,14 @@ class StreamIndex:
     each record in the order of the stream; `len` is their number.
     """
 
-    def __init__(self, table: Table, *, max_line: int = MAX_LINE) -> None:
+    def __init__(
+        self, table: Table, *, max_line: int = MAX_LINE, origin: _Origin | None = None
+    ) -> None:
         """The index of the records in `table`, which is no longer its maker's to change."""
         self._table = table
         self._max_line = max_line
-        self._origin: _Origin | None = None
+        self._origin = origin
+        self._findings: tuple[Finding, ...] | None = None
         self._forget()
 
     @classmethod
@@ -129,7 +133,8 @@ class StreamIndex:
 
         As `read`, but it touches nothing outside `chunks`.
         """
-        return _only(_read_chunks(chunks, file, max_line))
+        tables = _tables(chunks, file, max_line)
+        return _only(StreamIndex(table, max_line=max_line) for table in tables)
 
     # -- What the stream is -----------------------------------------------------------------
 
@@ -278,7 +283,7 @@ class StreamIndex:
         again = StreamIndex.read(origin.path, file=self.file, max_line=self._max_line)
         self._table, self._origin = again._table, again._origin  # noqa: SLF001 - one of ours
         self._forget()
-        return "replaced"
+        return "replaced" if origin.size else "extended"
 
     def _extend(self, opened: OpenFile, origin: _Origin) -> Growth:
         table = self._table
@@ -311,7 +316,7 @@ class StreamIndex:
         self._latest: dict[str, _Rows] | None = None
         self._links: Links | None = None
         self._turns: dict[str, Resolved] = {}
-        self._findings: tuple[Finding, ...] | None = None
+        self._findings = None
 
     def _rows_by_id(self) -> _Rows:
         rows = self._by_id
@@ -428,22 +433,23 @@ def read_streams(
     Where there are several, `extend` of each reads the file again and refuses it.
     """
     if not isinstance(source, str | os.PathLike):
-        yield from _read_chunks(read_chunks(source, file), file, max_line)
+        for table in _tables(read_chunks(source, file), file, max_line):
+            yield StreamIndex(table, max_line=max_line)
         return
     with OpenFile(source) as opened:
         name = opened.name if file is None else file
         compressed = compression(opened.read_at(0, 4)) is not None
-        indexes = _read_chunks(opened.chunks(), name, max_line)
-        index = next(indexes)
-        several = False
-        for following in indexes:
-            several = True
-            index._origin = _origin_of(opened, source, 0, compressed=compressed)  # noqa: SLF001
-            yield index
-            index = following
-        read = 0 if several else index._table.next_offset  # noqa: SLF001 - this file's own
-        index._origin = _origin_of(opened, source, read, compressed=compressed)  # noqa: SLF001
-        yield index
+        tables = _tables(opened.chunks(), name, max_line)
+        table = next(tables)
+        alone = True
+        for following in tables:
+            alone = False
+            origin = _origin_of(opened, source, 0, compressed=compressed)
+            yield StreamIndex(table, max_line=max_line, origin=origin)
+            table = following
+        read = table.next_offset if alone else 0
+        origin = _origin_of(opened, source, read, compressed=compressed)
+        yield StreamIndex(table, max_line=max_line, origin=origin)
 
 
 def read_header(source: Input, *, file: str | None = None, max_line: int = MAX_LINE) -> Header:
@@ -489,11 +495,10 @@ def _each_record(
                 yield record.type, content, number
 
 
-def _read_chunks(chunks: Iterable[bytes], file: str | None, max_line: int) -> Iterator[StreamIndex]:
+def _tables(chunks: Iterable[bytes], file: str | None, max_line: int) -> Iterator[Table]:
     decoder = LineDecoder(file)
     lines = cut_lines(plain_chunks(chunks, decoder.findings, file), max_line=max_line)
-    for table in fill(Table(file), lines, decoder):
-        yield StreamIndex(table, max_line=max_line)
+    return fill(Table(file), lines, decoder)
 
 
 def _only(indexes: Iterator[StreamIndex]) -> StreamIndex:

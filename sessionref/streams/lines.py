@@ -43,10 +43,10 @@ class Oversize(NamedTuple):
 def cut_lines(
     chunks: Iterable[bytes], *, max_line: int = MAX_LINE, number: int = 1, offset: int = 0
 ) -> Iterator[Lines | Oversize]:
-    """The lines of `chunks`, however these are cut.
+    r"""The lines of `chunks`, however these are cut.
 
     `number` and `offset` say where in the whole input the chunks begin. A line that is longer than
-    `max_line` bytes without its newline is passed over in constant memory. Only ``\\n`` ends a
+    `max_line` bytes without its newline is passed over in constant memory. Only ``\n`` ends a
     line.
     """
     held = bytearray()  # the beginning of a line whose end is not yet seen

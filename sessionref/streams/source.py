@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import stat
 import zlib
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from sessionref.errors import StreamError
 from sessionref.findings import Finding
@@ -31,7 +31,9 @@ _MAGIC = 4  # octets that tell compressed data from others
 class Readable(Protocol):
     """A binary file object, as far as it is needed here."""
 
-    def read(self, size: int, /) -> bytes | None: ...
+    def read(self, size: int, /) -> bytes | None:
+        """At most `size` bytes; none at the end."""
+        ...
 
 
 Input: TypeAlias = "str | os.PathLike[str] | Readable | Iterable[bytes]"
@@ -97,19 +99,25 @@ def read_chunks(source: Readable | Iterable[bytes], file: str | None = None) -> 
     Whatever the source raises when it is read becomes a `StreamError` with the code ``unreadable``;
     so does a chunk that is no bytes.
     """
-    read = getattr(source, "read", None)
-    pieces = iter(source) if read is None else iter(lambda: read(_STEP), b"")  # type: ignore[arg-type] # pyright: ignore
+    given: Any = source
+    read: Any = getattr(given, "read", None)
+    pieces: Iterator[Any] = iter(given) if read is None else iter(lambda: read(_STEP), b"")
+    piece: Any
     while True:
         try:
             piece = next(pieces, None)
-        except (OSError, ValueError, EOFError) as error:
+        except (OSError, ValueError, EOFError, zlib.error) as error:
             raise _unreadable(error, file) from None
         if piece is None:  # the end, or a source that has nothing to give now
             return
-        if not isinstance(piece, bytes | bytearray | memoryview):
-            raise StreamError("unreadable", f"gives {type(piece).__name__}, not bytes", file)
+        if not isinstance(piece, bytes):
+            try:
+                piece = bytes(memoryview(piece))
+            except TypeError:
+                what = type(piece).__name__
+                raise StreamError("unreadable", f"gives {what}, not bytes", file) from None
         if piece:
-            yield bytes(piece)
+            yield piece
 
 
 def compression(head: bytes) -> Compression:

@@ -14,11 +14,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from sessionref.findings import Finding
+    from sessionref.native.base import Report
     from sessionref.registry import Registry
 
     Command = TypeVar("Command", bound=Callable[..., object] | click.Command)
 
 __all__ = [
+    "INVALID",
+    "UNREADABLE",
     "Outcome",
     "json_option",
     "paths_argument",
@@ -28,35 +31,49 @@ __all__ = [
 ]
 
 
+#: Exit codes: something was wrong with the input, and part of the input could not be read.
+INVALID = 1
+UNREADABLE = 3
+
+
 class Outcome:
     """How a run went, as the exit code that says so. What went wrong is written to stderr."""
 
     def __init__(self) -> None:
         self.code = 0
+        self._passed_over = 0
 
     def invalid(self) -> None:
         """Something was wrong with what was read."""
-        self.code = self.code or 1
-
-    def unreadable(self) -> None:
-        """Something could not be read, which wins over whatever was wrong with the rest."""
-        self.code = 3
+        self.code = self.code or INVALID
 
     def report(self, finding: Finding) -> None:
-        """Write a finding to stderr, and count it."""
-        if finding.code in _UNREADABLE:
-            self.unreadable()
+        """Write a finding to stderr, and count it; what could not be read wins over all else."""
+        from sessionref.native.convert import UNREAD  # noqa: PLC0415 - only with findings
+
+        if finding.code in UNREAD:
+            self.code = UNREADABLE
         elif finding.severity == "error":
             self.invalid()
         complain(shown(_one_line(finding)))
 
+    def of_folder(self, report: Report) -> Report:
+        """`report` for the files of a folder: those of an unknown kind are only counted."""
+
+        def heard(finding: Finding) -> None:
+            if finding.code == "unknown-format":
+                self._passed_over += 1
+            elif finding.code != "not-native":
+                report(finding)
+
+        return heard
+
     def end(self) -> NoReturn:
-        """End the command with the exit code."""
+        """Say what was passed over, and end the command with the exit code."""
+        if self._passed_over:
+            files = "file" if self._passed_over == 1 else "files"
+            complain(f"passed over {self._passed_over} {files} that are no known kind of log")
         raise click.exceptions.Exit(self.code)
-
-
-#: The codes of findings that say that an input was not read.
-_UNREADABLE = frozenset({"unreadable"})
 
 
 def _one_line(finding: Finding) -> str:

@@ -1,8 +1,8 @@
-"""What comes from the data, made fit for the eyes of people."""
+"""What comes from the data, made fit for the eyes of people and for JSON."""
 
 from __future__ import annotations
 
-__all__ = ["shortened", "shown"]
+__all__ = ["printable", "shortened", "shown"]
 
 
 def shown(text: str) -> str:
@@ -21,3 +21,8 @@ def shortened(text: str, width: int) -> str:
     # Nothing gets shorter by escaping, so what lies behind is never looked at.
     text = shown(text[: width + 1])
     return text if len(text) <= width else text[: width - 1] + "…"
+
+
+def printable(name: str) -> str:
+    """The name of a file as JSON can hold it: octets that are no UTF-8 are escaped."""
+    return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")

@@ -1,0 +1,82 @@
+"""`sessionref convert`: native logs as streams."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
+
+import click
+import msgspec
+
+from sessionref.cli._common import Outcome, json_option, paths_argument
+from sessionref.cli._places import paths_or_places
+from sessionref.cli._progress import watched
+from sessionref.cli._sessions import key_of
+from sessionref.cli._text import shown
+from sessionref.native.convert import read
+from sessionref.streams.walk import walk
+
+if TYPE_CHECKING:
+    from sessionref.native.base import NativeStream
+
+__all__ = ["command"]
+
+
+@click.command(short_help="Native logs as streams (JSONL).")
+@paths_argument
+@click.option(
+    "--into",
+    metavar="DIR",
+    type=click.Path(file_okay=False),
+    help="Write one file for each session into DIR, which is made where it is missing.",
+)
+@click.option(
+    "--no-content", is_flag=True, help="Leave out what was said: identity and usage only."
+)
+@json_option
+def command(paths: tuple[str, ...], into: str | None, *, no_content: bool, as_json: bool) -> None:  # noqa: ARG001
+    """Write the sessions in the native logs PATH, files or folders, as streams to stdout.
+
+    What kind of log a file is, is told by its content. Files of a folder that are no known log are
+    passed over and counted; one that is named is exit code 3. With --into the name of a file is the
+    agent's name and the digest of the session's canonical form; what a file of that name held
+    before is replaced. Streams are JSON lines in any case, so --json changes nothing.
+    """
+    outcome = Outcome()
+    folder = None if into is None else _folder(into)
+    written: set[str] = set()
+    files = list(walk(paths_or_places(paths), outcome.report))
+    for file in watched(files, len(files), shares_terminal=into is None):
+        report = outcome.report if file.named else outcome.of_folder(outcome.report)
+        for stream in read(file.path, report, content=not no_content):
+            with ExitStack() as stack:
+                out = sys.stdout.buffer
+                if folder is not None:
+                    stem = key_of(stream.header).file_stem()
+                    # A second stream of one session follows the first: both are kept apart.
+                    mode = "ab" if stem in written else "wb"
+                    written.add(stem)
+                    out = stack.enter_context((folder / f"{stem}.jsonl").open(mode))
+                _write(stream, out)
+    sys.stdout.buffer.flush()
+    outcome.end()
+
+
+def _folder(name: str) -> Path:
+    folder = Path(name)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise click.BadParameter(f"{shown(name)}: {error.strerror}", param_hint="--into") from error
+    return folder
+
+
+def _write(stream: NativeStream, out: BinaryIO) -> None:
+    encode = msgspec.json.Encoder().encode_into
+    line = bytearray()
+    for record in stream:
+        encode(record, line)
+        line += b"\n"
+        out.write(line)

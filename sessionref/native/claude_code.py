@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from sessionref.native.claude_records import Read, Row
     from sessionref.native.rows import Fault
 
-__all__ = ["AGENT", "FORMAT", "ROW_TYPES", "namespace_of", "read"]
+__all__ = ["AGENT", "FORMAT", "ROW_TYPES", "read"]
 
 #: The name of the format.
 FORMAT = "claude-code-jsonl"
@@ -58,6 +58,8 @@ ROW_TYPES = frozenset(
     }
 )
 
+#: Agent IDs that are known to repeat under different parents (ASR-054): short ones, and those of
+#: compaction side agents. The registry's rule `short-agent-id-container`, version 1.
 _SHORT_AGENT_ID = re.compile(r"[0-9A-Fa-f]{6,8}|acompact-.*", re.DOTALL).fullmatch
 _SIDE_AGENT = "acompact-"
 
@@ -68,15 +70,6 @@ _SPOOL = 16 << 20
 
 _Slot = tuple[str | None, str, bool]  # namespace, session ID, whether it is a subagent
 _Lines = Callable[[Report], Iterable[tuple[int, bytes]]]
-
-
-def namespace_of(agent_id: str, session_id: str | None) -> str | None:
-    """The namespace of a subagent's session: the carried `sessionId` for short IDs, else none.
-
-    IDs of 6 to 8 hexadecimal digits, and those of compaction side agents, are known to repeat
-    under different parents (ASR-054).
-    """
-    return session_id if _SHORT_AGENT_ID(agent_id) else None
 
 
 def read(
@@ -101,13 +94,13 @@ def read(
         waiting: dict[_Slot, list[tuple[int, int, int]]] = {slot: [] for slot in order[1:]}
         for place, slot in enumerate(order):
             if place == 0:
-                rows = _rows_of_first(survey, lines, waiting, spool)
+                own = _rows_of_first(survey, lines, waiting, spool)
             else:
-                rows = _rows_that_waited(waiting[slot], spool)
+                own = _rows_that_waited(waiting[slot], spool)
             writer = Writer(file, report, survey.slots[slot].repeated, content=content)
             header = _header(slot, survey.slots[slot], content=content)
-            yield NativeStream(header, writer.all(rows), writer)
-            for _ in rows:  # the caller may have left rows unread
+            yield NativeStream(header, writer.all(own), writer)
+            for _ in own:  # the caller may have left rows unread
                 pass
 
 

@@ -159,6 +159,7 @@ class Writer:
         self._repeated = repeated
         self._content = content
         self._seq = 0
+        self.line = 0
         self._positions = LineIds()
         self._written: dict[str, _Written] = {}
         # The latest snapshot of each model call, by message ID and request ID.

@@ -52,7 +52,7 @@ class Log:
             try:
                 self._file = self._open.enter_context(OpenFile(source))
             except StreamError as error:
-                if error.code != "not-a-file" or os.path.isdir(self.name):  # noqa: PTH112
+                if error.code != "not-a-file" or not Path(self.name).is_fifo():
                     raise
                 with Path(self.name).open("rb", buffering=0) as pipe:
                     self._keep(read_chunks(pipe, self.name))

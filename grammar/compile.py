@@ -110,7 +110,7 @@ def compile_grammar(grammar: str) -> dict[str, tuple[str, str | tuple[str, ...]]
     return {
         "REFERENCE": (
             (
-                "A session reference (ASR-061). Groups: agent name, first and second component or None,\n"
+                "A session reference (ASR-061). Groups: agent, first component, second or None,\n"
                 "key and value of an entity or turn ref, record ID."
             ),
             write(reference),

@@ -235,6 +235,9 @@ def follow_checked(expr: Expr, follow: CharSet) -> None:
         case Alt(options):
             seen = EMPTY
             for option in options:
+                if nullable(option) and option is not options[-1]:
+                    # It matches at once, whatever comes, and those after it are never tried.
+                    raise AmbiguousExpressionError(f"an empty alternative is not the last: {expr}")
                 starts = first(option) | follow if nullable(option) else first(option)
                 if seen & starts:
                     raise AmbiguousExpressionError(f"two alternatives begin alike: {expr}")

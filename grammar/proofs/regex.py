@@ -80,6 +80,8 @@ class _Reader:
             return self.decided(follow, lambda: self.sequence(list(argument), follow))
         if op is ops.POSSESSIVE_REPEAT:
             return self.decided(follow, lambda: self.repetition(argument, follow))
+        if op is ops.MIN_REPEAT and self.inside:
+            raise AmbiguousExpressionError("a lazy repetition that never goes on")
         if op in (ops.MAX_REPEAT, ops.MIN_REPEAT):
             return self.repetition(argument, follow)
         raise NotImplementedError(str(op))

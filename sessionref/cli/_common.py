@@ -71,8 +71,7 @@ class Outcome:
     def end(self) -> NoReturn:
         """Say what was passed over, and end the command with the exit code."""
         if self._passed_over:
-            files = "file" if self._passed_over == 1 else "files"
-            complain(f"passed over {self._passed_over} {files} that are no known kind of log")
+            complain(f"passed over what is no known kind of log: {self._passed_over} file(s)")
         raise click.exceptions.Exit(self.code)
 
 

@@ -216,6 +216,10 @@ def _json(content: bytes) -> msgspec.Raw | None:
         return None
 
 
+#: What a reason means where not one stream was asked but all that were read.
+_SAID: dict[Reason, str] = {"no-such-session": "nothing that was read is of this session (ASR-050)"}
+
+
 def _text(ref: str, answer: _Answer) -> str:
     """The answer for people."""
     lines = [f"{answer.state}  {shown(ref)}"]
@@ -224,7 +228,7 @@ def _text(ref: str, answer: _Answer) -> str:
     if answer.session is not None:
         lines.append(f"  session {shown(answer.session)}")
     if answer.reason is not None:
-        lines.append(f"  {REASONS[answer.reason]}")
+        lines.append(f"  {_SAID.get(answer.reason) or REASONS[answer.reason]}")
     if answer.state == "ambiguous":
         lines.append(f"  {len(answer.records)} candidates, of which none is chosen (ASR-064)")
     for record in answer.records:

@@ -19,7 +19,7 @@ __all__ = [
     "TURN_KEY",
 ]
 
-#: A session reference (ASR-061). Groups: agent name, first and second component or None,
+#: A session reference (ASR-061). Groups: agent, first component, second or None,
 #: key and value of an entity or turn ref, record ID.
 REFERENCE = r'([a-z0-9]++(?:[\-.][a-z0-9]++)*+):((?:[!"$&-9;-~\xa0-\ud7ff\ue000-\U0010ffff]++|%[0-9A-Fa-f]{2})++)(?::((?:[!"$&-9;-~\xa0-\ud7ff\ue000-\U0010ffff]++|%[0-9A-Fa-f]{2})++))?+(?:#(?:(messageId|callId|inferenceId|terminalId|planId|compactionId|requestId|turnId)=((?:[!"$&-9;-~\xa0-\ud7ff\ue000-\U0010ffff]++|%[0-9A-Fa-f]{2})++)|([!"$&-9;<>-~\xa0-\ud7ff\ue000-\U0010ffff]++)))?'
 

@@ -52,7 +52,7 @@ class LarkGrammar:
         if not isinstance(node, Tree):
             return self._symbol(node, grouped, above)
         if node.data == "literal":
-            (token,) = node.children
+            token: Any = node.children[0]
             if token.type == "REGEXP":
                 return regex.read(str(token)[1:-1])
             return literal(_unquoted(str(token)))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from re import _constants as ops  # type: ignore[attr-defined]
-from re import _parser  # type: ignore[attr-defined]
+from re import _constants as ops
+from re import _parser
 from typing import TYPE_CHECKING, Any
 
 from proofs.charset import EMPTY, CharSet

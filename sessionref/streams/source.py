@@ -24,7 +24,7 @@ _STEP = 256 * 1024
 #: How much compressed data a decoder is given at once. What follows the end of a member is copied,
 #: so a small piece keeps many small members linear; and a zstd decoder's output, up to 32,000 times
 #: as long as its input, cannot be bounded but by this.
-_PIECE = 1024
+_PIECE = 256
 _MAGIC = 4  # octets that tell compressed data from others
 
 
@@ -152,7 +152,7 @@ def plain_chunks(
             yield head
         yield from pieces
         return
-    yield from _decompressed(_chain(head, pieces), kind, findings, file)
+    yield from _gather(_decompressed(_chain(head, pieces), kind, findings, file))
 
 
 def _decompressed(
@@ -251,6 +251,21 @@ def _cut(pieces: Iterator[bytes], size: int) -> Iterator[bytes]:
     for piece in pieces:
         for start in range(0, len(piece), size):
             yield piece[start : start + size]
+
+
+def _gather(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    """The same bytes in pieces large enough to be worth handing on."""
+    held: list[bytes] = []
+    length = 0
+    for piece in pieces:
+        held.append(piece)
+        length += len(piece)
+        if length >= _STEP:
+            yield b"".join(held)
+            held.clear()
+            length = 0
+    if held:
+        yield b"".join(held)
 
 
 def _chain(head: bytes, pieces: Iterator[bytes]) -> Iterator[bytes]:

@@ -30,4 +30,5 @@ def command(form: grammar.Form, *, as_json: bool) -> None:
         text = grammar.export(form)
     except ModuleNotFoundError as error:
         raise click.UsageError(str(error)) from error
-    click.echo(to_json({"form": form, "grammar": text}) if as_json else text.rstrip("\n"))
+    text = text.rstrip("\n")
+    click.echo(to_json({"form": form, "grammar": text}) if as_json else text)

@@ -21,6 +21,7 @@ from msgspec import UNSET, Raw
 
 from sessionref.findings import Finding
 from sessionref.streams.envelope import MEMBERS, Envelope
+from sessionref.streams.observe import attribute as attribute_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -85,13 +86,24 @@ class Decoded(NamedTuple):
 class LineDecoder:
     """Decodes the lines of one input, in order; `findings` grows as it goes."""
 
-    def __init__(self, file: str | None = None, *, crlf: bool = False) -> None:
-        """For the input named `file`; `crlf` where its CR LF has been noted already."""
+    def __init__(
+        self,
+        file: str | None = None,
+        *,
+        crlf: bool = False,
+        members: frozenset[str] = frozenset(),
+    ) -> None:
+        """For the input named `file`; `crlf` where its CR LF has been noted already.
+
+        `members` names members that the records are to hold beside those of `Envelope`, as
+        `sessionref.streams.observe.Observer` has it.
+        """
         self.findings: list[Finding] = []
         self.crlf = crlf
         self._file = file
-        self._learned = _COMMON
-        self._typed = _typed_decoder(_COMMON)
+        self._members = members.difference(MEMBERS)
+        self._learned = _COMMON | self._members
+        self._typed = _typed_decoder(self._learned)
         self._buffer = bytearray()
 
     def decode(self, lines: Lines) -> Decoded:
@@ -240,16 +252,16 @@ class LineDecoder:
         if missing:
             self.note("missing-member", number, ", ".join(missing), path=f"$.{missing[0]}")
             return None
-        return self._envelope(members, number)
+        return self._envelope(members, number, content)
 
-    def _envelope(self, members: Members, number: int) -> Envelope | None:
+    def _envelope(self, members: Members, number: int, content: bytes) -> Envelope | None:
         values = members.values
         seq = values["seq"]
         place: dict[str, Any] = {}
         if type(seq) is int and -(1 << 63) <= seq < 1 << 63:
             place["seq"] = seq
         kept: dict[str, Any] = {}
-        kind = Envelope
+        unreferable = False
         for name, attribute in MEMBERS.items():
             if name not in values:
                 continue
@@ -274,10 +286,16 @@ class LineDecoder:
                 self.note(code, number, f"{name} is {shown}", path=path, **place)
                 if name in _REQUIRED:
                     kept[attribute] = shown
-                    kind = _WithoutId if name == "id" else kind
+                    unreferable = unreferable or name == "id"
             else:
                 kept[attribute] = value
-        return kind(**kept)
+        base = _WithoutId if unreferable else Envelope
+        wanted = self._members.intersection(values)
+        if not wanted:
+            return (_kind(self._members, base) if self._members else base)(**kept)
+        raw = _raw_members(content)
+        kept.update((attribute_of(name), raw.get(name, UNSET)) for name in wanted)
+        return _kind(self._members, base)(**kept)
 
 
 class _Collected(NamedTuple):
@@ -376,15 +394,35 @@ def _integer(digits: str) -> int | float:
 _careful = json.JSONDecoder(object_pairs_hook=_pairs, parse_constant=_refuse, parse_int=_integer)
 
 
+def _raw_members(content: bytes) -> dict[str, Raw]:
+    """The members of an object that `read_members` could read, each as it stands."""
+    try:
+        return _members_raw(content)
+    except (msgspec.DecodeError, RecursionError):
+        # A name with no UTF-8 form is in the way; what is nested deeply stays out.
+        text = content.decode(errors="surrogateescape")
+        try:
+            return {
+                name: Raw(json.dumps(value).encode())
+                for name, value in json.loads(text, parse_int=_integer).items()
+            }
+        except RecursionError:
+            return {}
+
+
+@lru_cache(maxsize=64)
+def _kind(others: frozenset[str], base: type[Envelope] = Envelope) -> type[Envelope]:
+    """A type of envelopes that keeps the members named `others` as raw JSON."""
+    fields: list[tuple[str, Any, Any]] = []
+    rename = {attribute: name for name, attribute in MEMBERS.items()}
+    for name in sorted(others):
+        fields.append((attribute_of(name), Raw, UNSET))
+        rename[attribute_of(name)] = name
+    kind = msgspec.defstruct("EnvelopeAndOthers", fields, bases=(base,), rename=rename, gc=False)
+    return cast("type[Envelope]", kind)
+
+
 @lru_cache(maxsize=64)
 def _typed_decoder(others: frozenset[str]) -> Callable[[bytes], Envelope]:
     """A decoder of envelopes that keeps the members named `others` as raw JSON."""
-    fields: list[tuple[str, Any, Any]] = []
-    rename = {attribute: name for name, attribute in MEMBERS.items()}
-    for index, name in enumerate(sorted(others)):
-        fields.append((f"other_{index}", Raw, UNSET))
-        rename[f"other_{index}"] = name
-    kind = msgspec.defstruct(
-        "EnvelopeAndOthers", fields, bases=(Envelope,), rename=rename, gc=False
-    )
-    return cast("Callable[[bytes], Envelope]", msgspec.json.Decoder(kind).decode)
+    return msgspec.json.Decoder(_kind(others)).decode

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import msgspec
 
+from sessionref._compiled import TURN_KEY
 from sessionref.errors import InvalidReference, StreamError
 from sessionref.findings import Finding
 from sessionref.reference import SessionRef
@@ -18,6 +19,7 @@ from sessionref.streams.decode import LineDecoder
 from sessionref.streams.envelope import ENTITY_KEY_OF_TYPE
 from sessionref.streams.header import HEADER_TYPE, Header, identify
 from sessionref.streams.lines import MAX_LINE, Lines, Oversize, cut_lines
+from sessionref.streams.observe import nobody
 from sessionref.streams.outcomes import Ambiguous, Hit, Resolved, Unresolved
 from sessionref.streams.source import OpenFile, compression, plain_chunks, read_chunks
 from sessionref.streams.table import Table, fill
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from sessionref.findings import Severity
     from sessionref.reference import SessionKey
     from sessionref.streams.chains import Links
+    from sessionref.streams.observe import Observe, Observer
     from sessionref.streams.outcomes import Outcome, Reason
     from sessionref.streams.source import Input
 
@@ -174,6 +177,11 @@ class StreamIndex:
             self._findings = _in_session(found, self._session)
         return self._findings
 
+    @property
+    def observers(self) -> tuple[Observer, ...]:
+        """Who saw the records of the stream when it was read."""
+        return self._table.observers
+
     def __len__(self) -> int:
         return len(self._table)
 
@@ -220,6 +228,28 @@ class StreamIndex:
         if isinstance(ref, RecordRef):
             return self._outcome(self._rows_by_id().get(ref.record_id), "no-such-record")
         return self._turn(ref.turn_id)
+
+    def rows_of(self, key: str | None, value: str) -> Sequence[int]:
+        """The rows that `value` names: of a record ID, or with `key` of an entity or a turn.
+
+        The rows of an entity are those of the latest revisions of its chains; those of a turn, for
+        which `key` is ``turnId``, are in the order of the stream. Rows count from 0.
+        """
+        if key is None:
+            return self._rows_by_id().get(value)
+        if key == TURN_KEY:
+            return self._rows_by_turn().get(value, ())
+        by_value = self._latest_rows().get(key)
+        return () if by_value is None else by_value.get(value)
+
+    def hit(self, row: int) -> Hit:
+        """The record in row `row`, from 0."""
+        return self._hit(row)
+
+    def place(self, row: int) -> tuple[str, int, str | None]:
+        """Type, `seq` and value of the entity key (None where there is none) of a row."""
+        table = self._table
+        return table.types[row], table.seqs[row], table.values[row]
 
     def revisions(self, hit: Hit) -> tuple[Hit, ...]:
         """All records of the revision chain that `hit` belongs to, by `seq`.
@@ -269,8 +299,11 @@ class StreamIndex:
 
         Raises `StreamError` as `read` does, and ``no-file`` where the stream was not read from a
         path. Where a header begins another stream (``several-streams``), the records before it
-        are added.
+        are added. An index that others observed cannot be extended (``observed``): they have seen
+        records that may have gone on since.
         """
+        if self._table.observers:
+            raise StreamError("observed", "the stream was observed when it was read", self.file)
         origin = self._read_from()
         try:
             if origin.is_still(os.stat(origin.path)):  # noqa: PTH116 - as `OpenFile`
@@ -425,21 +458,26 @@ class StreamIndex:
 
 
 def read_streams(
-    source: Input, *, file: str | None = None, max_line: int = MAX_LINE
+    source: Input,
+    *,
+    file: str | None = None,
+    max_line: int = MAX_LINE,
+    observe: Observe = nobody,
 ) -> Iterator[StreamIndex]:
     """The streams of `source`, in order, each begun by a record of type ``session``; at least one.
 
     Records before the first header are a stream without one. As `StreamIndex.read` otherwise.
-    Where there are several, `extend` of each reads the file again and refuses it.
+    Where there are several, `extend` of each reads the file again and refuses it. `observe` is
+    called for each stream and gives who sees its records as they are read.
     """
     if not isinstance(source, str | os.PathLike):
-        for table in _tables(read_chunks(source, file), file, max_line):
+        for table in _tables(read_chunks(source, file), file, max_line, observe):
             yield StreamIndex(table, max_line=max_line)
         return
     with OpenFile(source) as opened:
         name = opened.name if file is None else file
         compressed = compression(opened.read_at(0, 4)) is not None
-        tables = _tables(opened.chunks(), name, max_line)
+        tables = _tables(opened.chunks(), name, max_line, observe)
         table = next(tables)
         alone = True
         for following in tables:
@@ -495,10 +533,14 @@ def _each_record(
                 yield record.type, content, number
 
 
-def _tables(chunks: Iterable[bytes], file: str | None, max_line: int) -> Iterator[Table]:
-    decoder = LineDecoder(file)
+def _tables(
+    chunks: Iterable[bytes], file: str | None, max_line: int, observe: Observe = nobody
+) -> Iterator[Table]:
+    table = Table(file, observe)
+    members = frozenset[str]().union(*(observer.members for observer in table.observers))
+    decoder = LineDecoder(file, members=members)
     lines = cut_lines(plain_chunks(chunks, decoder.findings, file), max_line=max_line)
-    return fill(Table(file), lines, decoder)
+    return fill(table, lines, decoder)
 
 
 def _only(indexes: Iterator[StreamIndex]) -> StreamIndex:

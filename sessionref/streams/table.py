@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from sessionref.streams.envelope import ENTITY_KEY_OF_TYPE, MEMBERS
 from sessionref.streams.header import HEADER_TYPE, Header, identify
 from sessionref.streams.lines import Oversize
+from sessionref.streams.observe import nobody
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from sessionref.streams.decode import Decoded, LineDecoder
     from sessionref.streams.envelope import Envelope
     from sessionref.streams.lines import Lines
+    from sessionref.streams.observe import Observe
 
 __all__ = ["Table", "fill"]
 
@@ -31,10 +33,13 @@ class Table:
     `values` is that of the entity key, where the record's type has one; `supersedes` holds only the
     rows with that member, `unreferable` those whose ID is the escaped form of none. `next_line` and
     `next_offset` are where reading goes on: behind the last line that ended with a newline.
+    `observers`, which `observe` makes, see each record when it is added.
     """
 
-    def __init__(self, file: str | None = None) -> None:
+    def __init__(self, file: str | None = None, observe: Observe = nobody) -> None:
         self.file = file
+        self.observe = observe
+        self.observers = tuple(observe())
         self.header = Header()
         self.ids: list[str] = []
         self.types: list[str] = []
@@ -60,11 +65,12 @@ class Table:
     def add(self, decoded: Decoded, types: list[str], start: int, stop: int) -> None:
         """Add the records `start` to `stop` of `decoded`; `types` are the types of all."""
         records: Sequence[Envelope] = decoded.records
+        contents = decoded.contents
         numbers, offsets, lengths = decoded.numbers, decoded.offsets, decoded.lengths
         if (start, stop) != (0, len(records)):
             records, types = records[start:stop], types[start:stop]
             numbers, offsets = numbers[start:stop], offsets[start:stop]
-            lengths = lengths[start:stop]
+            lengths, contents = lengths[start:stop], contents[start:stop]
         base = len(self.ids) - start
         self.unreferable.update(base + at for at in decoded.unreferable if start <= at < stop)
         # Types and turn IDs repeat; one text for all equal ones saves memory.
@@ -86,30 +92,40 @@ class Table:
         for row, named in enumerate([record.supersedes for record in records], base + start):
             if named:
                 self.supersedes[row] = named
+        for observer in self.observers:
+            observer.see(base + start, types, records, contents)
 
-    def take(self, decoder: LineDecoder, before: int | None = None) -> None:
-        """Take over the findings of `decoder`: all, or those on lines before line `before`."""
-        found = decoder.findings
-        stop = len(found)
-        if before is not None:
-            while stop and (found[stop - 1].line or 0) >= before:
-                stop -= 1
-        self.findings += found[:stop]
-        del found[:stop]
+    def take(self, decoder: LineDecoder) -> None:
+        """Take over the findings of `decoder`."""
+        self.findings += decoder.findings
+        decoder.findings.clear()
 
     def pass_over(self, piece: Lines | Oversize, decoder: LineDecoder) -> None:
         """Note that `piece` is done with, unless it may go on when the input grows."""
         self.take(decoder)
         self.crlf = decoder.crlf
+        if isinstance(piece, Oversize):
+            lines, size = 1, piece.length + 1
+        else:
+            lines, size = len(piece.lines), sum(map(len, piece.lines))
         if piece.complete:
-            if isinstance(piece, Oversize):
-                self.next_line = piece.number + 1
-                self.next_offset = piece.offset + piece.length + 1
-            else:
-                self.next_line = piece.number + len(piece.lines)
-                self.next_offset = piece.offset + sum(map(len, piece.lines))
-            self._whole_records = len(self.ids)
-            self._whole_findings = len(self.findings)
+            self._go_on_at(piece.number + lines, piece.offset + size)
+
+    def end_before(self, line: int, offset: int, decoder: LineDecoder) -> None:
+        """Note that another stream begins at `line`; findings from there on are left to it."""
+        found = decoder.findings
+        stop = len(found)
+        while stop and (found[stop - 1].line or 0) >= line:
+            stop -= 1
+        self.findings += found[:stop]
+        del found[:stop]
+        self._go_on_at(line, offset)
+
+    def _go_on_at(self, line: int, offset: int) -> None:
+        self.next_line = line
+        self.next_offset = offset
+        self._whole_records = len(self.ids)
+        self._whole_findings = len(self.findings)
 
     def tail(self) -> tuple[object, ...]:
         """What a last line without newline gave, to be compared."""
@@ -155,10 +171,9 @@ def fill(table: Table, pieces: Iterable[Lines | Oversize], decoder: LineDecoder)
                 start = at
                 number = decoded.numbers[at]
                 if len(table):
-                    table.take(decoder, number)
-                    table.next_line, table.next_offset = number, decoded.offsets[at]
+                    table.end_before(number, decoded.offsets[at], decoder)
                     yield table
-                    table = Table(table.file)
+                    table = Table(table.file, table.observe)
                 table.header = identify(decoded.contents[at], table.file, number)
         table.add(decoded, types, start, len(types))
         table.pass_over(piece, decoder)

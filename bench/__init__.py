@@ -1,0 +1,4 @@
+"""Benchmarks of `sessionref`, run as ``python -m bench``.
+
+docs/performance.md says how they measure.
+"""

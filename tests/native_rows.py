@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from sessionref.findings import Finding
-from sessionref.native import NativeStream, read
-from sessionref.streams.index import StreamIndex, read_streams
+from sessionref.native import read
+from sessionref.streams.index import read_streams
+
+if TYPE_CHECKING:
+    from sessionref.findings import Finding
+    from sessionref.streams.index import StreamIndex
 
 SESSION = "1b671a64-40d5-491e-99b0-da01ff1f3341"
 OTHER = "7e57d004-2b97-4e7a-b45f-5387367791cd"
@@ -169,7 +172,3 @@ def _value(record: msgspec.Struct) -> dict[str, Any]:
 
 def convert(*rows: Any, content: bool = True) -> Converted:
     return Converted(jsonl(*rows), content=content)
-
-
-def first_stream(*rows: Any) -> NativeStream:
-    return next(read([jsonl(*rows)], lambda _: None))

@@ -37,13 +37,14 @@ def read(
     compressed or not. What kind of log it is, is told by its content; an unknown one, and a stream
     that is no native log, give nothing and one finding (codes `unknown-format`, `not-native`).
     `report` gets each finding as it is made, those of records as these are read. Nothing is
-    raised. A log without a session gives nothing and one finding.
+    raised. A log without a session gives nothing and one finding. The log is closed with the
+    iterator, so a stream can be read only while that is kept.
     """
     try:
         with Log(source, max_line=max_line) as log:
             yield from read_log(log, report, content=content)
     except StreamError as error:
-        report(_finding("unreadable", "error", error.message, error.file or _name(source)))
+        report(_finding("unreadable", "error", error.message, error.file))
 
 
 def read_log(log: Log, report: Report, *, content: bool = True) -> Iterator[NativeStream]:
@@ -93,10 +94,6 @@ def _of_folder(report: Report) -> Report:
 
 def _finding(code: str, severity: Severity, message: str, file: str | None) -> Finding:
     return Finding(code=code, severity=severity, message=message, file=file)
-
-
-def _name(source: Input) -> str | None:
-    return os.fsdecode(source) if isinstance(source, str | os.PathLike) else None
 
 
 def _silent(_finding: Finding) -> None:

@@ -8,10 +8,12 @@ import msgspec
 from msgspec import Raw
 
 from sessionref.native import claude_code, codex
-from sessionref.native.rows import begins
+from sessionref.native.rows import NoRow, Rows, begins
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from sessionref.native.rows import Fault
 
 __all__ = ["DECIDING_LINES", "Kind", "detect", "kind_of_lines"]
 
@@ -42,9 +44,9 @@ class _Origin(msgspec.Struct, gc=False):
     originator: str | None = None
 
 
-_peek = msgspec.json.Decoder(_Peek).decode
+_peeks = Rows(_Peek)
+_origins = Rows(_Origin)
 _text = msgspec.json.Decoder(str).decode
-_origin = msgspec.json.Decoder(_Origin).decode
 
 #: Products that write rollouts of Codex's shape and are not Codex, as their originators begin.
 #: Any other originator is an app that drives Codex itself.
@@ -65,11 +67,9 @@ def kind_of_lines(lines: Iterable[bytes]) -> Kind | None:
         if number == DECIDING_LINES:
             break
         try:
-            row = _peek(line.removeprefix(b"\xef\xbb\xbf"))
-            if row.type and not begins(row.type, b'"'):
-                continue
+            row = _peeks.decode(line.removeprefix(b"\xef\xbb\xbf"), _pass_over)
             name = _text(row.type) if row.type else None
-        except msgspec.DecodeError:
+        except (NoRow, msgspec.DecodeError):  # no object, or a type that is no text
             continue
         kind = _kind_of_row(name, row)
         if kind == "other":
@@ -101,9 +101,10 @@ def _kind_of_row(name: str | None, row: _Peek) -> Kind | Literal["other"] | None
     return None
 
 
-def _is_other_product(payload: Raw) -> bool:
-    try:
-        originator = _origin(payload).originator
-    except msgspec.DecodeError:
-        return False
+def _is_other_product(meta: Raw) -> bool:
+    originator = _origins.decode(meta, _pass_over).originator
     return originator is not None and originator.lower().startswith(_OTHER_PRODUCTS)
+
+
+def _pass_over(_fault: Fault) -> None:
+    """What is wrong with a row is said when it is read."""

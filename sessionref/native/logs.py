@@ -46,22 +46,33 @@ class Log:
         self._max_line = max_line
         self._open = ExitStack()
         self._file: OpenFile | None = None
-        self._spool: IO[bytes] | None = None
-        if isinstance(source, str | os.PathLike) and os.fspath(source) != STDIN:
-            self.name = os.fsdecode(source)
-            try:
-                self._file = self._open.enter_context(OpenFile(source))
-            except StreamError as error:
-                if error.code != "not-a-file" or not Path(self.name).is_fifo():
-                    raise
-                with Path(self.name).open("rb", buffering=0) as pipe:
-                    self._keep(read_chunks(pipe, self.name))
-        elif isinstance(source, str | os.PathLike):
-            self.name = STDIN
+        self._spool: IO[bytes] = self._open.enter_context(
+            tempfile.SpooledTemporaryFile(max_size=_SPOOL)  # noqa: SIM115 - the stack closes it
+        )
+        try:
+            self.name = self._take(source)
+        except BaseException:
+            self._open.close()
+            raise
+
+    def _take(self, source: Input) -> str:
+        """Open `source`, or keep what it gives; its name."""
+        if not isinstance(source, str | os.PathLike):
+            name = str(getattr(source, "name", "<bytes>"))
+            self._keep(read_chunks(source, name))
+            return name
+        name = os.fsdecode(source)
+        if name == STDIN:
             self._keep(read_chunks(sys.stdin.buffer, STDIN))
-        else:
-            self.name = str(getattr(source, "name", "<bytes>"))
-            self._keep(read_chunks(source, self.name))
+            return name
+        try:
+            self._file = self._open.enter_context(OpenFile(source))
+        except StreamError as error:
+            if error.code != "not-a-file" or not Path(name).is_fifo():
+                raise
+            with Path(name).open("rb", buffering=0) as pipe:
+                self._keep(read_chunks(pipe, name))
+        return name
 
     def __enter__(self) -> Self:
         return self
@@ -84,15 +95,15 @@ class Log:
                 left -= len(chunk)
                 if left <= 0:
                     return
-        elif self._spool is not None:
-            place = 0
-            while True:
-                self._spool.seek(place)
-                chunk = self._spool.read(_STEP)
-                if not chunk:
-                    return
-                place += len(chunk)
-                yield chunk
+            return
+        place = 0
+        while True:
+            self._spool.seek(place)
+            chunk = self._spool.read(_STEP)
+            if not chunk:
+                return
+            place += len(chunk)
+            yield chunk
 
     def lines(self, report: Report) -> Iterator[tuple[int, bytes]]:
         """The lines of the log that hold something, with their numbers, from its start.
@@ -133,11 +144,8 @@ class Log:
             report(finding)
 
     def _keep(self, chunks: Iterator[bytes]) -> None:
-        spool = tempfile.SpooledTemporaryFile(max_size=_SPOOL)  # noqa: SIM115 - closed by the stack
-        self._open.enter_context(spool)
         for chunk in chunks:
-            spool.write(chunk)
-        self._spool = spool
+            self._spool.write(chunk)
 
     def _say(self, report: Report, code: str, line: int, message: str) -> None:
         report(Finding(code=code, severity="warning", message=message, file=self.name, line=line))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import json
+import operator
 
 import pytest
 from native_rows import (
@@ -125,7 +127,7 @@ def test_I_20_subagents_that_carry_the_parents_id_are_sessions_of_their_own():
         user("2", sessionId="S1", agentId="aa11bb22cc33dd44e"),
         user("3", sessionId="S1", agentId="aa11bb22cc33dd44f"),
     )
-    keys = [key for row in rows for key in convert(row).keys()]
+    keys = functools.reduce(operator.iadd, (convert(row).keys() for row in rows), [])
     assert len(set(keys)) == 3
     assert convert(*rows).keys() == keys
 
@@ -711,7 +713,8 @@ def test_many_sessions_in_one_file_are_read_in_two_passes():
 
 def test_the_line_of_each_record_is_known():
     """A stream says in which line of the log the last record stands."""
-    stream = next(read([jsonl(user("u1"), {}, assistant("a1"))], print))
+    streams = read([jsonl(user("u1"), {}, assistant("a1"))], print)
+    stream = next(streams)
     places = [(record.id, stream.line) for record in stream]
     assert places == [("h", 0), ("u1", 1), ("line/2", 2), ("a1", 3), ("a1/inference/0", 3)]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -16,6 +15,7 @@ from sessionref.streams.lines import MAX_LINE
 from sessionref.streams.walk import walk
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Iterable, Iterator
 
     from sessionref.findings import Severity

@@ -171,7 +171,10 @@ def escapes_of(component: Expr, raw: CharSet) -> Expr:
 
 
 def required_escapes(must_encode: CharSet) -> Expr:
-    """The escapes of the UTF-8 octets of each of these characters, in uppercase."""
+    """The escapes of the UTF-8 octets of each of these characters, in uppercase.
+
+    Alternatives, each of which says of every place which characters can stand there.
+    """
     escapes = ["".join(f"%{o:02X}" for o in chr(code).encode()) for code in must_encode]
     # Escapes that differ in the last digit alone make one class, and stems with one class too.
     classes: dict[str, CharSet] = {}
@@ -182,8 +185,7 @@ def required_escapes(must_encode: CharSet) -> Expr:
     for stem, last in classes.items():
         known = stems.get((stem[:-1], last), CharSet(()))
         stems[stem[:-1], last] = known | CharSet.from_text(stem[-1])
-    made = [seq([literal(stem), Chars(mid), Chars(last)]) for (stem, last), mid in stems.items()]
-    return factored(Alt(tuple(made)))
+    return alt(seq([literal(stem), Chars(mid), Chars(last)]) for (stem, last), mid in stems.items())
 
 
 def map_components(expr: Expr, component: Expr) -> Expr:

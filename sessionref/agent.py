@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, TypeAlias, T
 import msgspec
 from msgspec import Meta
 
+from sessionref._compiled import AGENT_NAME, SHORT_NAME
 from sessionref.errors import RegistryError
 
 if TYPE_CHECKING:
@@ -59,19 +60,16 @@ Confidence: TypeAlias = Literal["seen", "code", "report", "guess"]
 _Text: TypeAlias = Annotated[str, Meta(min_length=1)]
 _Texts: TypeAlias = Annotated[tuple[_Text, ...], Meta(min_length=1)]
 
-# ASR-056. Labels cannot run into each other, so the possessive quantifiers change nothing but the
-# time and memory that a hostile name costs.
-_LABEL = r"[a-z0-9]++(?:-[a-z0-9]++)*+"
-_short_name = re.compile(_LABEL).fullmatch
-_reverse_dns_name = re.compile(rf"{_LABEL}(?:\.{_LABEL})++").fullmatch
-_acp_fallback = re.compile(rf"org\.agent-session\.acp\.{_LABEL}").fullmatch
+_short_name = re.compile(SHORT_NAME).fullmatch
+_agent_name = re.compile(AGENT_NAME).fullmatch
+_acp_fallback = re.compile(rf"org\.agent-session\.acp\.{SHORT_NAME}").fullmatch
 
 
 def name_kind(name: str) -> Literal["short", "reverse-dns"] | None:
     """Which of the two forms of ASR-056 `name` has, or None for a text that is no agent name."""
     if _short_name(name):
         return "short"
-    return "reverse-dns" if _reverse_dns_name(name) else None
+    return "reverse-dns" if _agent_name(name) else None
 
 
 def is_agent_name(name: str) -> bool:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeGuard
 from proofs.charset import EMPTY, CharSet
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
 __all__ = [
     "EPSILON",
@@ -80,7 +80,7 @@ NEVER = Alt(())
 
 
 class AmbiguousExpressionError(ValueError):
-    """An expression in which one character does not decide how to go on."""
+    """An expression in which the next characters do not decide how to go on."""
 
 
 def literal(text: str) -> Expr:
@@ -219,8 +219,21 @@ def is_run(expr: Expr) -> TypeGuard[Repeat]:
     )
 
 
+def _told_apart(one: Expr, two: Expr) -> bool:
+    """Whether no text begins with words of both, as their first characters show."""
+    return any(not a & b for a, b in zip(_heads(one), _heads(two), strict=False))
+
+
+def _heads(expr: Expr) -> Iterator[CharSet]:
+    """The sets of the first characters, as far as each is one place of its own."""
+    for part in expr.parts if isinstance(expr, Seq) else (expr,):
+        if not isinstance(part, Chars):
+            return
+        yield part.chars
+
+
 def follow_checked(expr: Expr, follow: CharSet) -> None:
-    """Raise unless one character always decides how to go on inside `expr`.
+    """Raise unless the next characters always decide how to go on inside `expr`.
 
     `follow` holds what can come after it. In such an expression a greedy, a possessive and an
     atomic match are the same, because there is never a second way to match.
@@ -233,15 +246,14 @@ def follow_checked(expr: Expr, follow: CharSet) -> None:
                 follow_checked(part, follow)
                 follow = first(part) | follow if nullable(part) else first(part)
         case Alt(options):
-            seen = EMPTY
-            for option in options:
+            for index, option in enumerate(options):
                 if nullable(option) and option is not options[-1]:
                     # It matches at once, whatever comes, and those after it are never tried.
                     raise AmbiguousExpressionError(f"an empty alternative is not the last: {expr}")
                 starts = first(option) | follow if nullable(option) else first(option)
-                if seen & starts:
-                    raise AmbiguousExpressionError(f"two alternatives begin alike: {expr}")
-                seen |= starts
+                for other in options[:index]:
+                    if first(other) & starts and not _told_apart(other, option):
+                        raise AmbiguousExpressionError(f"two alternatives begin alike: {expr}")
                 follow_checked(option, follow)
         case Repeat(body, low, high):
             if nullable(body):

@@ -18,8 +18,6 @@ from proofs.expression import (
     alt,
     first,
     follow_checked,
-    is_run,
-    loop_steps,
     nullable,
     repeat,
     seq,
@@ -40,7 +38,8 @@ def read(pattern: str) -> Expr:
 
     Lookaround, back references, flags and the dot mean no set of code points here and raise
     `NotImplementedError`. A possessive or atomic part is read as a greedy one, which is right
-    only where there is one way to match: elsewhere it raises `AmbiguousExpressionError`.
+    only where there is one way to match: elsewhere it raises `AmbiguousExpressionError`. So
+    does a possessive loop that early releases of Python 3.11 match wrongly, see `_steady`.
     """
     parsed = _parser.parse(pattern)
     if parsed.state.flags & ~re.UNICODE:
@@ -79,6 +78,8 @@ class _Reader:
         if op is ops.ATOMIC_GROUP:
             return self.decided(follow, lambda: self.sequence(list(argument), follow))
         if op is ops.POSSESSIVE_REPEAT:
+            if not _steady(list(argument[2])):
+                raise AmbiguousExpressionError("a possessive loop that Python 3.11.4 breaks")
             return self.decided(follow, lambda: self.repetition(argument, follow))
         if op is ops.MIN_REPEAT and self.inside:
             raise AmbiguousExpressionError("a lazy repetition that never goes on")
@@ -105,6 +106,30 @@ class _Reader:
         if not self.inside:
             follow_checked(expr, follow)
         return expr
+
+
+def _steady(items: list[tuple[Any, Any]]) -> bool:
+    """Whether every Python that knows possessive loops matches a loop of these items rightly.
+
+    Before 3.11.5 (gh-106052) a loop whose last round fails goes on from where a branch or a
+    repetition inside that round began, and not from where the round began. So those may only
+    stand first in a round, or be repetitions that cannot fail.
+    """
+    if len(items) == 1:
+        op, argument = items[0]
+        if op is ops.SUBPATTERN and argument[0] is None:
+            return _steady(list(argument[3]))
+        if op is ops.BRANCH:
+            return all(_steady(list(option)) for option in argument[1])
+    single = (ops.LITERAL, ops.NOT_LITERAL, ops.IN)
+    repeats = (ops.MAX_REPEAT, ops.POSSESSIVE_REPEAT)
+    for index, (op, argument) in enumerate(items):
+        if op in single:
+            continue
+        of_one = op in repeats and len(argument[2]) == 1 and argument[2][0][0] in single
+        if not of_one or (index and argument[0]):
+            return False
+    return True
 
 
 def _class(items: list[tuple[Any, Any]]) -> CharSet:
@@ -143,19 +168,49 @@ def write(expr: Expr, follow: CharSet = EMPTY) -> str:
             return "|".join(write(option, follow) for option in options)
         case Group(_, body):
             return f"({write(body, follow)})"
+        case Repeat(body, 0, 1) if not isinstance(body, Chars):
+            # An empty alternative is tried faster than a repetition of none or one.
+            return f"(?:{write(body, follow)}|)"
         case Repeat(body, low, high):
-            text = _loop_body(expr, follow | first(body) if high != 1 else follow)
-            if not isinstance(body, Chars | Group):
-                text = f"(?:{text})"
-            return text + _quantifier(low, high) + ("+" if _decided(expr, follow) else "")
+            return _loop(body, low, high, follow)
 
 
-def _loop_body(loop: Repeat, follow: CharSet) -> str:
-    """The body of a loop; runs in it are possessive where the steps of the loop are decided."""
-    if loop_steps(loop) == loop.body or not _decided(loop, follow - first(loop.body)):
-        return write(loop.body, follow)
-    options = loop.body.options if isinstance(loop.body, Alt) else (loop.body,)
-    return "|".join(write(o, EMPTY if is_run(o) else follow) for o in options)
+def _loop(body: Expr, low: int, high: int | None, follow: CharSet) -> str:
+    loop = Repeat(body, low, high)
+    inner = follow | first(body) if high != 1 else follow
+    if isinstance(body, Chars):
+        possessive = low != high and not body.chars & follow
+        return write(body) + _quantifier(low, high) + ("+" if possessive else "")
+    rounds = _rounds(body) if _decided(loop, follow) else None
+    if rounds is None:
+        return f"(?:{write(body, inner)}){_quantifier(low, high)}"
+    return f"(?:{rounds}){_quantifier(low, high)}+"
+
+
+def _rounds(body: Expr) -> str | None:
+    """The body of a possessive loop in the form that `_steady` asks for, if it has one.
+
+    What begins a round may be a run, since the loop goes over all of it anyway. After that, one
+    or more of a set become one and then any number, and a fixed number is written out.
+    """
+    options = body.options if isinstance(body, Alt) else (body,)
+    written: list[str] = []
+    for option in options:
+        text = ""
+        for index, part in enumerate(option.parts if isinstance(option, Seq) else (option,)):
+            match part:
+                case Chars(chars):
+                    text += write_class(chars)
+                case Repeat(Chars(chars), 1, None) if index == 0:
+                    text += write_class(chars) + "++"
+                case Repeat(Chars(chars), low, None):
+                    text += write_class(chars) * (low + 1) + "*+"
+                case Repeat(Chars(chars), low, high) if low == high:
+                    text += write_class(chars) * low
+                case _:
+                    return None
+        written.append(text)
+    return "|".join(written)
 
 
 def _quantifier(low: int, high: int | None) -> str:

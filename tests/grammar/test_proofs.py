@@ -97,6 +97,13 @@ def test_a_possessive_part_that_changes_the_language_is_refused(pattern: str) ->
         regex.read(pattern)
 
 
+@pytest.mark.parametrize("pattern", ["(?:ab++)*+", "(?:a[bc]{2})++", "(?:a(?:bb|c))*+"])
+def test_a_loop_that_early_python_3_11_matches_wrongly_is_refused(pattern: str) -> None:
+    """Before 3.11.5 `(?:ab++)*+` loses the "a" of "aba" and so matches all of it (gh-106052)."""
+    with pytest.raises(AmbiguousExpressionError, match=r"3\.11\.4"):
+        regex.read(pattern)
+
+
 @pytest.mark.parametrize("pattern", ["(?=a)", "(?i:a)", "(a)\\1", ".", "\\d", "^a", "(?i)a"])
 def test_what_has_no_plain_language_is_refused(pattern: str) -> None:
     with pytest.raises(NotImplementedError):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import subprocess
 import sys
+from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -12,6 +13,9 @@ import pytest
 import sessionref as sr
 from sessionref import grammar
 from sessionref.grammar import FORMS, Node, export, transform, tree, values
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 TEXT = "acme.x:lab%3A1:s#callId=a%20b=c"
 
@@ -121,6 +125,17 @@ def test_the_texts_are_the_files() -> None:
     assert "session_ref: session_key" in grammar.lark_text()
     assert export("abnf") == grammar.abnf_text()
     assert export("lark") == grammar.lark_text()
+
+
+def test_an_installed_package_reads_its_own_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A wheel holds the grammar among its data, and there is no checkout around it."""
+    folder = tmp_path / "data" / "grammar"
+    folder.mkdir(parents=True)
+    (folder / "session-reference.abnf").write_text("packaged", encoding="utf-8")
+    monkeypatch.setattr("sessionref.grammar.resources.files", lambda _: tmp_path)
+    assert grammar.abnf_text() == "packaged"
 
 
 def test_every_form_is_exported_and_no_other() -> None:

@@ -25,7 +25,7 @@ from sessionref.streams.source import OpenFile, compression, plain_chunks, read_
 from sessionref.streams.table import Table, fill
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from sessionref.findings import Severity
     from sessionref.reference import SessionKey
@@ -245,6 +245,30 @@ class StreamIndex:
     def hit(self, row: int) -> Hit:
         """The record in row `row`, from 0."""
         return self._hit(row)
+
+    def row(self, hit: Hit) -> int:
+        """The row of `hit`, from 0. Raises `StreamError`, code ``foreign-hit``, as `fetch` does."""
+        return self._row(hit)
+
+    @property
+    def seqs(self) -> Sequence[int]:
+        """The `seq` of each record, by row; not to be changed."""
+        return self._table.seqs
+
+    @property
+    def turns(self) -> Sequence[str | None]:
+        """The turn ID of each record, by row; not to be changed."""
+        return self._table.turns
+
+    @property
+    def values(self) -> Sequence[str | None]:
+        """The value of each record's entity key, None where there is none; not to be changed."""
+        return self._table.values
+
+    @property
+    def superseded(self) -> Mapping[int, Sequence[int]]:
+        """The rows that other records supersede, each with the rows of those; not to be changed."""
+        return self._valid_links().revisions
 
     def place(self, row: int) -> tuple[str, int, str | None]:
         """Type, `seq` and value of the entity key (None where there is none) of a row."""

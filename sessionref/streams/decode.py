@@ -55,6 +55,7 @@ _MAX_BUFFER = 4 * 1024 * 1024
 _SEQ_BITS = 64
 _MAX_DIGITS = 20
 _REQUIRED = ("type", "seq", "id")
+_SMALLEST = len(b'{"type":"","seq":0,"id":""}')
 _between_nuls = re.compile(rb"[^\0]+").finditer
 _surrogate = re.compile("[\ud800-\udfff]")
 _learnable = re.compile(r"[\w.:/@$-]{1,64}", re.ASCII).fullmatch
@@ -172,7 +173,7 @@ class LineDecoder:
         typed = self._typed
         for number, line in enumerate(lines.lines, lines.number):
             content = line.removesuffix(b"\n")
-            if content is not line and content.endswith(b"\r"):
+            if lines.complete and content.endswith(b"\r"):
                 self._note_crlf(number)
                 content = content.removesuffix(b"\r")
             try:
@@ -227,6 +228,8 @@ class LineDecoder:
         self.note("nul-bytes", number)
         for match in _between_nuls(content):
             piece = match.group()
+            if len(piece) < _SMALLEST or not piece.startswith(b"{"):
+                continue  # no record, and a hole may be full of such
             record = self._record(piece, number, complete, whole=False)
             if record is not None:
                 decoded.add(record, number, offset + match.start(), piece)
@@ -250,7 +253,8 @@ class LineDecoder:
         values = members.values
         missing = [name for name in _REQUIRED if name not in values]
         if missing:
-            self.note("missing-member", number, ", ".join(missing), path=f"$.{missing[0]}")
+            if whole:
+                self.note("missing-member", number, ", ".join(missing), path=f"$.{missing[0]}")
             return None
         return self._envelope(members, number, content)
 

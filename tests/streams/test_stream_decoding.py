@@ -56,6 +56,7 @@ def bad(text: str | bytes) -> bytes:
         ('\0\0{"type":"note","seq":2,"id":"r2"}', "nul-bytes", True),
         ('{"type":\0\0{"type":"note","seq":2,"id":"r2"}', "nul-bytes", True),
         ("\0" * 500, "nul-bytes", False),
+        ('\0{"type":"note","no seq":2,"id":"r2"}', "nul-bytes", False),
         ("", "blank-line", False),
         (" \t ", "blank-line", False),
         ('{"type":"note","seq":2,"id":"r2"}\r', "crlf", True),
@@ -94,6 +95,7 @@ def test_skipped_members_may_hold_what_has_no_text(index, codes):
     """A lone surrogate or invalid UTF-8 in a member that is not needed costs nothing here."""
     line = rb'{"type":"note","seq":2,"id":"r2","text":"\ud800x' + b'\xff","\xfe":1}\n'
     assert codes(index(GOOD, line, LAST)) == []
+    assert codes(index(GOOD, line.replace(rb"\ud800", b""), LAST)) == []
 
 
 @pytest.mark.parametrize("text", ["[", '{"a":'])

@@ -10,7 +10,13 @@ def lines(*records: object) -> bytes:
 
 
 def header(session_id: str, agent: str = "codex", **members: object) -> dict[str, object]:
-    return {"type": "session", "seq": 0, "id": "h", "agent": {"name": agent}, "sessionId": session_id} | members
+    return {
+        "type": "session",
+        "seq": 0,
+        "id": "h",
+        "agent": {"name": agent},
+        "sessionId": session_id,
+    } | members
 
 
 def stream(session_id: str, *records: dict[str, object], agent: str = "codex") -> bytes:
@@ -36,9 +42,20 @@ def codex_log(session_id: str = CODEX_ID) -> bytes:
         return {"timestamp": "2026-10-26T18:00:00.000Z", "type": kind, "payload": payload}
 
     return lines(
-        row("session_meta", id=session_id, cwd="/srv/app", originator="codex_cli", cli_version="0.140.0"),
+        row(
+            "session_meta",
+            id=session_id,
+            cwd="/srv/app",
+            originator="codex_cli",
+            cli_version="0.140.0",
+        ),
         row("turn_context", turn_id="turn-1", cwd="/srv/app", model="gpt-6-codex"),
-        row("response_item", type="message", role="user", content=[{"type": "input_text", "text": "hi"}]),
+        row(
+            "response_item",
+            type="message",
+            role="user",
+            content=[{"type": "input_text", "text": "hi"}],
+        ),
         row("response_item", type="function_call", name="shell", arguments="{}", call_id="call_1"),
     )
 

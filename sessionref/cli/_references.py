@@ -12,7 +12,7 @@ from sessionref.cli._common import to_json
 from sessionref.cli._lines import TOO_LONG, PlainLines, complain, translate
 from sessionref.cli._text import shown
 from sessionref.diagnosis import diagnose
-from sessionref.refs import EntityRef, RecordRef, TurnRef
+from sessionref.refs import EntityRef, RecordRef
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from sessionref.cli._lines import Lines
     from sessionref.errors import InvalidReference
     from sessionref.reference import SessionKey, SessionRef
+    from sessionref.refs import TurnRef
     from sessionref.registry import Registry
 
 __all__ = [
@@ -59,15 +60,13 @@ def parts_object(text: str, reference: SessionRef, registry: Registry | None) ->
 
 
 def _ref_object(ref: RecordRef | EntityRef | TurnRef | None) -> dict[str, str] | None:
-    match ref:
-        case None:
-            return None
-        case RecordRef(record_id):
-            return {"kind": "record", "value": record_id}
-        case EntityRef(key, value):
-            return {"kind": "entity", "key": key, "value": value}
-        case TurnRef(turn_id):
-            return {"kind": "turn", "value": turn_id}
+    if ref is None:
+        return None
+    if isinstance(ref, RecordRef):
+        return {"kind": ref.kind, "value": ref.record_id}
+    if isinstance(ref, EntityRef):
+        return {"kind": ref.kind, "key": ref.key, "value": ref.value}
+    return {"kind": ref.kind, "value": ref.turn_id}
 
 
 def error_object(text: str, error: InvalidReference) -> dict[str, Any]:
@@ -99,15 +98,13 @@ def parts_text(text: str, reference: SessionRef, registry: Registry | None) -> s
     if reference.namespace is not None:
         parts.append(("namespace", reference.namespace))
     parts.append(("session ID", reference.session_id))
-    match reference.ref:
-        case None:
-            pass
-        case RecordRef(record_id):
-            parts.append(("record", record_id))
-        case EntityRef(name, value):
-            parts.append((name, value))
-        case TurnRef(turn_id):
-            parts.append(("turnId", turn_id))
+    ref = reference.ref
+    if isinstance(ref, RecordRef):
+        parts.append(("record", ref.record_id))
+    elif isinstance(ref, EntityRef):
+        parts.append((ref.key, ref.value))
+    elif ref is not None:
+        parts.append(("turnId", ref.turn_id))
     if str(reference) != text:
         parts.append(("reference", str(reference)))
     parts += [("canonical", key.canonical()), ("digest", key.digest())]

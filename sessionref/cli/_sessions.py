@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from itertools import islice
+from itertools import islice, takewhile
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -66,14 +66,14 @@ class _NativeSession(Session):
     def contents(self, hits: Sequence[Hit]) -> list[bytes]:
         # Read again, with the content, as far as the last of them.
         wanted = {hit.seq for hit in hits}
+        last = max(wanted)
         streams = read_log(self._log, _silent)
         (stream,) = islice(streams, self._place, self._place + 1)
-        found: dict[int, bytes] = {}
-        for record in stream:
-            if record.seq in wanted:
-                found[record.seq] = msgspec.json.encode(record)
-                if len(found) == len(wanted):
-                    break
+        found = {
+            record.seq: msgspec.json.encode(record)
+            for record in takewhile(lambda record: record.seq <= last, stream)
+            if record.seq in wanted
+        }
         return [found[hit.seq] for hit in hits]
 
 

@@ -334,7 +334,9 @@ class TestTerminal:
     def test_forms_are_exact_but_on_a_terminal(self, arguments, monkeypatch):
         """A form is data: exact in a file or pipe, escaped where a terminal would obey it."""
         assert run(*arguments).stdout == f"codex:{BIDI}\n"
-        monkeypatch.setattr("click.testing._NamedTextIOWrapper.isatty", lambda _: True, raising=False)
+        monkeypatch.setattr(
+            "click.testing._NamedTextIOWrapper.isatty", lambda _: True, raising=False
+        )
         assert run(*arguments).stdout == "codex:\\u202e\n"
 
 

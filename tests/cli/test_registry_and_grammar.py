@@ -43,7 +43,9 @@ class TestAgents:
     def test_json_has_an_object_for_each_agent(self):
         """The entries in the form of the registry's files, each with the registry's version."""
         objects = [json.loads(line) for line in run("agents", "--json").stdout.splitlines()]
-        assert [said["agent"]["short_name"]["value"] for said in objects] == [*sr.Registry.default()]
+        assert [said["agent"]["short_name"]["value"] for said in objects] == [
+            *sr.Registry.default()
+        ]
         assert {said["registry"] for said in objects} == {sr.Registry.default().version}
 
     @pytest.mark.parametrize("name", ["codex", "com.openai.codex"])
@@ -96,7 +98,7 @@ class TestGrammar:
     def test_railroad_needs_a_package(self, monkeypatch):
         """Without the drawing package the command says so, as wrong usage."""
 
-        def export(form):
+        def export(_form):
             raise ModuleNotFoundError("a railroad diagram needs the package railroad-diagrams")
 
         monkeypatch.setattr(grammar.grammar, "export", export)

@@ -7,11 +7,6 @@ import json
 import os
 
 import pytest
-from click.testing import CliRunner
-
-import sessionref as sr
-from sessionref.cli._app import program
-
 from cli_logs import (
     CLAUDE_ID,
     CODEX_ID,
@@ -23,6 +18,10 @@ from cli_logs import (
     lines,
     stream,
 )
+from click.testing import CliRunner
+
+import sessionref as sr
+from sessionref.cli._app import program
 
 
 def run(*arguments: object, stdin: bytes | None = None, **env: str | None):
@@ -123,7 +122,8 @@ class TestStream:
         assert (said["state"], said["session"], seqs(said)) == ("ambiguous", None, [1, 1])
         assert answer(tmp_path, "r9")["session"] is None
 
-    def test_captures_that_agree_are_one_session(self, log, tmp_path):
+    @pytest.mark.usefixtures("log")
+    def test_captures_that_agree_are_one_session(self, tmp_path):
         """A moved copy, and one that goes on further, change nothing."""
         longer = STREAM + lines({"type": "x", "seq": 6, "id": "r6"})
         (tmp_path / "archived.jsonl").write_bytes(longer)
@@ -131,7 +131,8 @@ class TestStream:
         assert seqs(answer(tmp_path, "r1")) == [1]
         assert seqs(answer(tmp_path, "codex:s1#r6")) == [6]
 
-    def test_captures_that_differ_are_ambiguous(self, log, tmp_path):
+    @pytest.mark.usefixtures("log")
+    def test_captures_that_differ_are_ambiguous(self, tmp_path):
         """I-22: of two records under one key and ID neither is chosen, by time or position."""
         other = STREAM.replace(b'"messageId": "m1"', b'"messageId": "mX"')
         (tmp_path / "other.jsonl").write_bytes(other)
@@ -206,7 +207,10 @@ class TestNative:
         """Each is a session of its own, with the lines of the one file."""
         file = tmp_path / "A.jsonl"
         file.write_bytes(lines(claude_row("u-1", "A"), claude_row("u-2", "B")))
-        first, second = answer(file, "claude-code:A#u-1"), answer("--show", file, "claude-code:B#u-2")
+        first, second = (
+            answer(file, "claude-code:A#u-1"),
+            answer("--show", file, "claude-code:B#u-2"),
+        )
         assert [said["records"][0]["line"] for said in (first, second)] == [1, 2]
         assert second["records"][0]["content"]["id"] == "u-2"
         assert answer(file, "claude-code:A#u-2")["state"] == "unresolved"
@@ -218,6 +222,20 @@ class TestNative:
         said = answer("--show", file, "turnId=turn-1")
         assert [record["content"]["seq"] for record in said["records"]] == [2, 3, 4]
         assert said["records"][1]["content"]["content"][0]["text"] == "hi"
+
+    def test_long_log(self, tmp_path):
+        """Far into a log, and in the middle of a large stream, records are found and shown."""
+        file = tmp_path / "long.jsonl"
+        file.write_bytes(lines(*(claude_row(f"u-{number}") for number in range(2000))))
+        said = answer("--show", file, "u-1999")
+        assert (said["records"][0]["line"], said["records"][0]["content"]["id"]) == (2000, "u-1999")
+        records = (
+            {"type": "x", "id": f"r{number}", "turnId": "t", "text": "a" * 999}
+            for number in range(900)
+        )
+        file.write_bytes(stream("s", *records))
+        contents = [record["content"] for record in answer("--show", file, "turnId=t")["records"]]
+        assert [content["id"] for content in contents] == [f"r{number}" for number in range(900)]
 
 
 class TestText:
@@ -246,7 +264,7 @@ class TestText:
     def test_show_prints_the_records(self, log):
         """Each record below its place, one member a line."""
         text = run("--show", log, "r1").stdout
-        assert '\n    {\n      "type": "message",\n' in text.replace("\n      \"seq\": 1,", "", 1)
+        assert '\n    {\n      "type": "message",\n' in text.replace('\n      "seq": 1,', "", 1)
 
     def test_nothing_from_the_data_reaches_a_terminal_raw(self, tmp_path):
         """IDs, types, texts and file names are shown escaped."""
@@ -276,7 +294,8 @@ class TestInput:
         assert f"{tmp_path / 'none'}: error: cannot be read" in result.stderr
         assert run(tmp_path / "none", "r1").exit_code == 3
 
-    def test_unknown_file_is_passed_over_in_a_folder_and_an_error_by_name(self, log, tmp_path):
+    @pytest.mark.usefixtures("log")
+    def test_unknown_file_is_passed_over_in_a_folder_and_an_error_by_name(self, tmp_path):
         """Unknown files in a folder are counted; one that is named is exit code 3."""
         (tmp_path / "notes.txt").write_text("hello\n")
         result = run(tmp_path, "r1")
@@ -286,7 +305,8 @@ class TestInput:
         assert result.exit_code == 3
         assert "unknown-format" in result.stderr
 
-    def test_file_that_cannot_be_opened_in_a_folder(self, log, tmp_path, monkeypatch):
+    @pytest.mark.usefixtures("log")
+    def test_file_that_cannot_be_opened_in_a_folder(self, tmp_path, monkeypatch):
         """It is reported, and the rest is read."""
         from sessionref.cli import _sessions  # noqa: PLC0415
 

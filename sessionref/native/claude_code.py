@@ -182,7 +182,7 @@ def _survey(lines: _Lines, file: str, report: Report) -> _Survey:
         except NoRow as error:
             report(_no_row(error, file, line))
             continue
-        unusable = _identity_fault(faults)
+        unusable = _identity_fault(faults) if faults else None
         if unusable is not None:
             if unusable.message not in refused:
                 refused.add(unusable.message)
@@ -198,7 +198,9 @@ def _survey(lines: _Lines, file: str, report: Report) -> _Survey:
             leading.note(row)
             continue
         before = slot
-        facts = survey.slots.setdefault(slot, _Facts())
+        facts = survey.slots.get(slot)
+        if facts is None:
+            facts = survey.slots[slot] = _Facts()
         if open_question and not slot[2]:
             if first is None:
                 first = slot
@@ -278,7 +280,7 @@ def _rows_of_first(
             row = rows.decode(data, faults.append)
         except NoRow:
             continue
-        if _identity_fault(faults) is not None:
+        if faults and _identity_fault(faults) is not None:
             continue
         slot = survey.slot_of(row, line, before)
         if row.session_id or not row.agent_id:  # as in the first pass

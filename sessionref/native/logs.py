@@ -129,7 +129,7 @@ class Log:
                 if number == 1 and data.startswith(_BOM):
                     data = data[len(_BOM) :]
                     self._say(report, "byte-order-mark", number, "a byte-order mark, passed over")
-                if not data.strip(b" \t"):
+                if not data or data.isspace():
                     continue
                 if b"\0" in data:
                     self._say(report, "nul-bytes", number, "NUL bytes where a writer was stopped")

@@ -103,6 +103,14 @@ def test_I_02_the_folder_is_no_identity(tmp_path):
     assert sessions == [SESSION, SESSION]
 
 
+def test_I_07_ids_are_never_cut():
+    """IDs that begin alike are two sessions, and file names made of their digests differ."""
+    rows = (user("u1", agentId="agent-aa11"), user("u2", agentId="agent-aa22"))
+    keys = [index.key for row in rows for index in convert(row).indexes]
+    assert [key.session_id for key in keys if key] == ["agent-aa11", "agent-aa22"]
+    assert len({key.file_stem() for key in keys if key}) == 2
+
+
 def test_I_08_two_sessions_in_one_file():
     """Rows that another session appended belong to it, each session with its own stream."""
     log = convert(user("1", sessionId="A"), user("2", sessionId="B"), user("3", sessionId="A"))

@@ -225,20 +225,31 @@ def _text(ref: str, answer: _Answer) -> str:
     lines = [f"{answer.state}  {shown(ref)}"]
     if answer.state != "resolved":
         lines[0] = f"{answer.state}, exact: false  {shown(ref)}"
-    if answer.session is not None:
+    if answer.session is not None and answer.session != ref.partition("#")[0]:
         lines.append(f"  session {shown(answer.session)}")
     if answer.reason is not None:
         lines.append(f"  {_SAID.get(answer.reason) or REASONS[answer.reason]}")
     if answer.state == "ambiguous":
         lines.append(f"  {len(answer.records)} candidates, of which none is chosen (ASR-064)")
-    for record in answer.records:
-        hit = record.hit
-        place = hit.file or "-"
-        place = place if record.line is None else f"{place}:{record.line}"
-        lines.append(f"  seq {hit.seq}  {shown(hit.type)}  {shown(hit.id)}  {shown(place)}")
+    rows = [_row(record) for record in answer.records]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)][:-1]
+    for row, record in zip(rows, answer.records, strict=True):
+        cells = [cell.ljust(min(width, _WIDEST)) for cell, width in zip(row, widths, strict=False)]
+        lines.append("  ".join(["", *cells, row[-1]]))
         if record.content is not None:
             lines += [f"    {shown(line)}" for line in _pretty(record.content)]
     return "\n".join(lines)
+
+
+#: Beyond this width a cell no longer widens its column.
+_WIDEST = 48
+
+
+def _row(record: _Record) -> tuple[str, str, str, str]:
+    hit = record.hit
+    place = hit.file or "-"
+    place = place if record.line is None else f"{place}:{record.line}"
+    return (f"seq {hit.seq}", shown(hit.type), shown(hit.id), shown(place))
 
 
 def _pretty(content: bytes) -> list[str]:

@@ -9,7 +9,7 @@ import sys
 
 import pytest
 from click.testing import CliRunner
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import sessionref as sr
@@ -124,6 +124,7 @@ class TestCanonicalAndDigest:
         assert unread["error"]["code"] == "line-too-long"
 
     @given(st.binary(max_size=40))
+    @example(b"\xef\xbb\xbf")
     def test_any_octets_on_stdin(self, octets):
         """Whatever comes in, as many lines come out, each what the library says of that line."""
         result = run("canonical", stdin=octets)

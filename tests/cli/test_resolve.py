@@ -243,8 +243,7 @@ class TestText:
         """The state, the session, and each record with its place."""
         assert run(log, "codex:s1#turnId=t1").stdout == (
             "resolved  codex:s1#turnId=t1\n"
-            "  session codex:s1\n"
-            f"  seq 1  message  r1  {log}:2\n"
+            f"  seq 1  message    r1  {log}:2\n"
             f"  seq 2  tool_call  r2  {log}:3\n"
             f"  seq 3  tool_call  r3  {log}:4\n"
         )
@@ -253,12 +252,11 @@ class TestText:
         """ASR-080: an unresolved or ambiguous ref carries a marker and says that it is not exact."""
         assert run(log, "codex:s1#r9").stdout == (
             "unresolved, exact: false  codex:s1#r9\n"
-            "  session codex:s1\n"
             "  no record of the stream has this record ID (ASR-063)\n"
         )
         assert "nothing that was read is of this session" in run(log, "codex:q").stdout
         text = run(log, "callId=twice").stdout
-        assert text.startswith("ambiguous, exact: false  callId=twice\n")
+        assert text.startswith("ambiguous, exact: false  callId=twice\n  session codex:s1\n")
         assert "  2 candidates, of which none is chosen (ASR-064)\n" in text
 
     def test_show_prints_the_records(self, log):

@@ -1,11 +1,11 @@
 """Lines to envelopes: fast where all is well, line by line and with findings where not.
 
 The fast way decodes the members that are needed and keeps the bytes of the others as they are. It
-is trusted only where the records, written again, are as long as the lines were. Writing again
-never gives more bytes than were read: it leaves out what was not kept, writes no whitespace, and
-escapes only what must be. So equal length means that nothing was left out, and since the later of
-two members of one name replaces the earlier, that no member stands twice. Members that no record
-had before make a line shorter too; their names are learned, and the next lines pass.
+is trusted only where the records, written again, are as long as the lines were, white space between
+tokens not counted. Writing again never gives more than was read: it leaves out what was not kept,
+and escapes only what must be. So equal length means that nothing was left out, and since the later
+of two members of one name replaces the earlier, that no member stands twice. Members that no record
+had before make a line shorter too; their names are learned, and the lines pass.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from sessionref.streams.envelope import MEMBERS, Envelope
 from sessionref.streams.observe import attribute as attribute_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from sessionref.findings import Severity
     from sessionref.streams.lines import Lines, Oversize
@@ -50,7 +50,7 @@ FAULTS: dict[str, tuple[Severity, str]] = {
 }
 
 _BOM = b"\xef\xbb\xbf"
-_MAX_LEARNED = 64
+_MAX_LEARNED = 256
 _MAX_BUFFER = 4 * 1024 * 1024
 _SEQ_BITS = 64
 _MAX_DIGITS = 20
@@ -67,6 +67,7 @@ _COMMON = frozenset(
 
 _encoder = msgspec.json.Encoder()
 _members_raw = msgspec.json.Decoder(dict[str, Raw]).decode
+_compact = msgspec.json.format
 
 
 class Decoded(NamedTuple):
@@ -110,25 +111,28 @@ class LineDecoder:
     def decode(self, lines: Lines) -> Decoded:
         """The records of `lines`; what is wrong with any of them is added to `findings`."""
         contents = lines.lines
-        if lines.complete:
+        attempts = 2 if lines.complete else 0
+        while attempts:
             try:
                 records = list(map(self._typed, contents))
             except (msgspec.DecodeError, RecursionError):
-                pass
-            else:
-                ending = self._ending(contents, lines.number)
-                if ending and self._is_verbatim(records, contents, ending):
-                    sizes = list(map(len, contents))
-                    offsets = list(accumulate(sizes, initial=lines.offset))
-                    offsets.pop()
-                    return Decoded(
-                        records,
-                        range(lines.number, lines.number + len(records)),
-                        offsets,
-                        [size - ending for size in sizes],
-                        contents,
-                        (),
-                    )
+                break
+            ending = self._verified_ending(records, contents)
+            if ending:
+                if ending > 1:
+                    self._note_crlf(lines.number)
+                sizes = list(map(len, contents))
+                offsets = list(accumulate(sizes, initial=lines.offset))
+                offsets.pop()
+                return Decoded(
+                    records,
+                    range(lines.number, lines.number + len(records)),
+                    offsets,
+                    [size - ending for size in sizes],
+                    contents,
+                    (),
+                )
+            attempts = attempts - 1 if self._learn(contents) else 0
         return self._decode_each(lines)
 
     def note(self, code: str, line: int, detail: str = "", **place: Any) -> None:
@@ -144,28 +148,47 @@ class LineDecoder:
         """Add the finding about a line that is longer than the bound."""
         self.note("line-too-long", line.number, f"{line.length} bytes")
 
-    def _ending(self, contents: list[bytes], number: int) -> int:
-        """The length of the line ending that all of `contents` have, 0 where they differ."""
-        if not contents[0].endswith(b"\r\n"):
-            return 1
-        self._note_crlf(number)
-        return 2 if all(content.endswith(b"\r\n") for content in contents) else 0
-
     def _note_crlf(self, number: int) -> None:
         if not self.crlf:
             self.crlf = True
             self.note("crlf", number)
 
-    def _is_verbatim(self, records: list[Envelope], contents: list[bytes], ending: int) -> bool:
-        """Whether `records`, written again, are as long as the lines without their endings."""
+    def _verified_ending(self, records: list[Envelope], contents: list[bytes]) -> int:
+        """The length of the line ending of all `contents`, if `records` are all that they hold.
+
+        0 where the endings differ, or where something is left out or stands twice.
+        """
         buffer = self._buffer
         _encoder.encode_into(records, buffer)
-        written = len(buffer)
-        if written > _MAX_BUFFER:
+        if len(buffer) > _MAX_BUFFER:
             self._buffer = bytearray()
-        count = len(records)
-        # Brackets, and a comma between each two.
-        return written - count - 1 == sum(map(len, contents)) - count * ending
+        # In place of each newline there is a comma or a bracket, and one bracket more.
+        total = sum(map(len, contents)) + 1
+        if len(buffer) == total:
+            return 1
+        endings = {2 if content.endswith(b"\r\n") else 1 for content in contents}
+        ending = endings.pop()
+        if endings:
+            return 0
+        if len(buffer) == total - (ending - 1) * len(contents):
+            return ending
+        return ending if _are_alike(bytes(buffer), b"[%b]" % b",".join(contents)) else 0
+
+    def _learn(self, contents: Iterable[bytes]) -> bool:
+        """Learn the names of members in `contents`; whether any was new."""
+        names: set[str] = set()
+        for content in contents:
+            try:
+                names.update(_members_raw(content))
+            except (msgspec.DecodeError, RecursionError):
+                continue  # a name with no UTF-8 form
+        new = sorted(filter(_learnable, names.difference(MEMBERS, self._learned)))
+        new = new[: max(0, _MAX_LEARNED - len(self._learned))]
+        if not new:
+            return False
+        self._learned = self._learned.union(new)
+        self._typed = _typed_decoder(self._learned)
+        return True
 
     def _decode_each(self, lines: Lines) -> Decoded:
         decoded = _Collected([], [], [], [], [], [])
@@ -181,32 +204,12 @@ class LineDecoder:
             except (msgspec.DecodeError, RecursionError):
                 self._decode_carefully(decoded, content, number, offset, lines.complete)
             else:
-                if len(_encoder.encode(record)) == len(content) or self._is_plain(content):
+                if _are_alike(_encoder.encode(record), content) or _is_plain(content):
                     decoded.add(record, number, offset, content)
                 else:
                     self._decode_carefully(decoded, content, number, offset, lines.complete)
             offset += len(line)
-        self._typed = _typed_decoder(self._learned)
         return Decoded(*decoded)
-
-    def _is_plain(self, content: bytes) -> bool:
-        """Whether each member of the object `content` stands once; if so, its names are learned.
-
-        False also where that is not certain at once: the object is rebuilt from its members, each
-        once, as compact and as spaced JSON, and compared.
-        """
-        try:
-            members = _members_raw(content)
-        except (msgspec.DecodeError, RecursionError):
-            return False
-        names = [name for name in members if name not in MEMBERS and _learnable(name)]
-        if len(self._learned) + len(names) < _MAX_LEARNED:
-            self._learned = self._learned.union(names)
-        pairs = [(name.encode(), bytes(value)) for name, value in members.items()]
-        return content in (
-            b"{%b}" % b",".join([b'"%b":%b' % pair for pair in pairs]),
-            b"{%b}" % b", ".join([b'"%b": %b' % pair for pair in pairs]),
-        )
 
     def _decode_carefully(
         self, decoded: _Collected, content: bytes, number: int, offset: int, complete: bool
@@ -396,6 +399,29 @@ def _integer(digits: str) -> int | float:
 
 
 _careful = json.JSONDecoder(object_pairs_hook=_pairs, parse_constant=_refuse, parse_int=_integer)
+
+
+def _are_alike(written: bytes, content: bytes) -> bool:
+    """Whether JSON texts have equal length, white space between tokens not counted."""
+    if len(written) == len(content):
+        return True
+    try:
+        return len(_compact(written, indent=-1)) == len(_compact(content, indent=-1))
+    except RecursionError:
+        return False
+
+
+def _is_plain(content: bytes) -> bool:
+    """Whether no member of the object `content` stands twice, where that is certain at once.
+
+    The object is rebuilt from its members, each once, and compared.
+    """
+    try:
+        members = _members_raw(content)
+    except (msgspec.DecodeError, RecursionError):
+        return False
+    pairs = [(name.encode(), bytes(value)) for name, value in members.items()]
+    return content == b"{%b}" % b",".join([b'"%b":%b' % pair for pair in pairs])
 
 
 def _raw_members(content: bytes) -> dict[str, Raw]:

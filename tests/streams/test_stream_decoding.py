@@ -156,11 +156,11 @@ def test_equal_records_between_nuls_stand_at_their_offsets(tmp_path, stream):
 
 
 def test_new_member_names_are_learned(line):
-    """After a batch with unknown members the decoder keeps them, and all is read the same."""
+    """Members met for the first time, and more of them than are learned, are read the same."""
     decoder = LineDecoder()
-    lines = [line({"type": "n", "seq": i, "id": f"r{i}", f"x{i % 80}": "é"}) for i in range(200)]
+    lines = [line({"type": "n", "seq": i, "id": f"r{i}", f"x{i % 400}": "é"}) for i in range(900)]
     got = [decoder.decode(Lines([one], n, 0, True)).records[0] for n, one in enumerate(lines, 1)]
-    assert [record.seq for record in got] == list(range(200))
+    assert [record.seq for record in got] == list(range(900))
     assert decoder.findings == []
 
 
@@ -170,7 +170,9 @@ def test_crlf_is_noted_once(stream, codes):
     read = sr.StreamIndex.from_chunks([data.replace(b"\n", b"\r\n")])
     assert codes(read) == [("crlf", 1)]
     assert [hit.line for hit in read] == [1, 2, 3]
-    assert [hit.length for hit in read] == [hit.length for hit in sr.StreamIndex.from_chunks([data])]
+    assert [hit.length for hit in read] == [
+        hit.length for hit in sr.StreamIndex.from_chunks([data])
+    ]
     mixed = stream(GOOD.replace(b"\n", b"\r\n"), LAST)
     assert codes(sr.StreamIndex.from_chunks([mixed])) == [("crlf", 2)]
     first = data.replace(b"\n", b"\r\n", 1)
@@ -244,6 +246,19 @@ def test_no_line_raises(data):
     read = sr.StreamIndex.from_chunks([GOOD, data, b"\n", LAST])
     assert [hit.id for hit in read][:: len(read) - 1 or 1][:1] == ["r1"]
     assert "r9" in [hit.id for hit in read]
+
+
+def test_what_cannot_be_compared_is_read_with_care(index, codes, monkeypatch):
+    """Where the quick comparison gives up at deep nesting, the careful way decides."""
+
+    def give_up(*_, **__):
+        raise RecursionError
+
+    monkeypatch.setattr("sessionref.streams.decode._compact", give_up)
+    assert codes(index(b'{"type": "note", "seq": 1, "id": "r1"}\n', GOOD.replace(b"1", b"3"))) == []
+    assert codes(index(bad('{"type": "note","seq": 1,"id":"r1","id":"r1"}'))) == [
+        ("duplicate-member", 2)
+    ]
 
 
 def test_a_low_recursion_limit_is_no_crash(index, codes):

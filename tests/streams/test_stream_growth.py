@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import os
+from itertools import pairwise
 
 import pytest
 import zstandard
@@ -75,7 +76,7 @@ def test_what_is_no_path_is_not_fetched_nor_extended(stream, note):
     """Chunks and file objects are read once."""
     read = sr.StreamIndex.read(io.BytesIO(stream(note(1))), file="given")
     assert read.file == "given"
-    for use in (read.extend, lambda: read.fetch(list(read)[0])):
+    for use in (read.extend, lambda: read.fetch(next(iter(read)))):
         with pytest.raises(sr.StreamError) as caught:
             use()
         assert caught.value.code == "no-file"
@@ -100,7 +101,7 @@ def test_extending_equals_reading_again(tmp_path_factory, stream, note, data):
     path = tmp_path_factory.mktemp("grows") / "stream"
     path.write_bytes(whole[: stops[0]])
     read = sr.StreamIndex.read(path, max_line=250)
-    for start, stop in zip(stops, stops[1:]):
+    for start, stop in pairwise(stops):
         with path.open("ab") as file:
             file.write(whole[start:stop])
         before = state(read)
@@ -169,7 +170,7 @@ def test_a_torn_tail_is_read_when_it_is_whole(path, stream, note, line):
 
 
 @pytest.mark.parametrize("way", ["renamed", "shorter", "same length", "longer"])
-def test_X_13_a_replaced_file_is_noticed(path, stream, note, way):  # noqa: N802
+def test_X_13_a_replaced_file_is_noticed(path, stream, note, way):
     """X-13: another inode, a shorter file, or one that begins otherwise is read from its start."""
     path.write_bytes(stream(note(1), note(2)))
     read = sr.StreamIndex.read(path)
@@ -252,7 +253,7 @@ def test_an_appended_header_is_refused(path, stream, note):
         first.extend()
 
 
-def test_S_08_a_header_is_read_alone(path, stream, note, monkeypatch):  # noqa: N802
+def test_S_08_a_header_is_read_alone(path, stream, note, monkeypatch):
     """S-08: of a large file only its beginning is read; of an iterable no more than needed."""
     path.write_bytes(stream(*[note(i, text="x" * 1000) for i in range(1, 2000)]))
     sizes = []

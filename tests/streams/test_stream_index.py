@@ -35,7 +35,7 @@ def test_the_table_of_entity_keys_is_the_data_file():
     """Types and keys are those of the published table."""
     text = resources.files("sessionref").joinpath("data/entity_keys.toml").read_text()
     rows = tomllib.loads(text)["keys"]
-    assert ENTITY_KEY_OF_TYPE == {kind: row["key"] for row in rows for kind in row["types"]}
+    assert {kind: row["key"] for row in rows for kind in row["types"]} == ENTITY_KEY_OF_TYPE
     assert set(ENTITY_KEY_OF_TYPE.values()) == set(sr.ENTITY_KEYS)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -65,4 +67,4 @@ def test_many_lines_come_in_batches():
     batches = list(cut_lines([data]))
     assert len(batches) > 1
     assert [line for batch in batches for line in batch.lines] == data.splitlines(keepends=True)
-    assert all(a.offset + sum(map(len, a.lines)) == b.offset for a, b in zip(batches, batches[1:]))
+    assert all(a.offset + sum(map(len, a.lines)) == b.offset for a, b in pairwise(batches))

@@ -189,7 +189,7 @@ def test_X_05_a_file_of_no_bytes(tmp_path, codes):
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 1000])
-def test_X_07_a_byte_order_mark_does_not_cost_the_header(stream, codes, size):
+def test_X_07_a_byte_order_mark_does_not_cost_the_header(stream, size):
     """It is tolerated at the start, with a warning, and is no part of anything; not elsewhere."""
     data = b"\xef\xbb\xbf" + stream(ONE + b"\n", b"\xef\xbb\xbf" + TWO + b"\n")
     chunks = [data[i : i + size] for i in range(0, len(data), size)]
@@ -199,7 +199,7 @@ def test_X_07_a_byte_order_mark_does_not_cost_the_header(stream, codes, size):
         ("not-json", "warning", 3),
     ]
     assert read.session == "codex:s1"
-    assert [(hit.id, hit.offset) for hit in read][0] == ("h", 3)
+    assert next((hit.id, hit.offset) for hit in read) == ("h", 3)
 
 
 def test_X_08_crlf_and_a_missing_final_newline(stream, codes):
@@ -247,7 +247,7 @@ def test_S_05_memory_follows_the_longest_line():
     assert peak < 10_000_000
 
 
-def test_S_11_an_oversize_line_costs_only_itself(index, stream, codes):
+def test_S_11_an_oversize_line_costs_only_itself(stream, codes):
     """A line beyond the bound is one finding, its ordinal is counted, its content not kept."""
 
     def chunks(size):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -23,14 +24,13 @@ OPTIONS = [
     "--strip-extras",
     "--allow-unsafe",
 ]
-FILES = {
-    "run": ["pyproject.toml"],
-    "test": ["pyproject.toml", "requirements/test.in"],
-    "bench": ["pyproject.toml", "requirements/test.in", "requirements/bench.in"],
-}
+#: Each file with the dependency groups that it holds beside what the package itself needs.
+FILES = {"run": [], "test": ["test", "lint"], "bench": ["test", "lint", "bench"]}
 
 if __name__ == "__main__":
-    for name, inputs in FILES.items():
-        target = f"requirements/{name}.txt"
-        command = [sys.executable, "-m", "piptools", "compile", *OPTIONS, "-o", target, *inputs]
-        subprocess.run(command, cwd=ROOT, check=True)
+    groups = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["dependency-groups"]
+    for name, members in FILES.items():
+        wanted = "\n".join(line for member in members for line in groups[member])
+        output = ["-o", f"requirements/{name}.txt"]
+        command = [sys.executable, "-m", "piptools", "compile", *OPTIONS, *output, "pyproject.toml"]
+        subprocess.run([*command, "-"], cwd=ROOT, check=True, input=wanted.encode())

@@ -190,7 +190,7 @@ def test_a_session_reference_must_name_this_session(index, call):
     assert ids(read.resolve(sr.parse("codex:s1"))) == ("resolved", ["h"])
     other = read.resolve(sr.parse("com.openai.codex:s2#callId=c1"))
     assert other == sr.Unresolved("no-such-session", "codex:s2")
-    assert set(REASONS) == {"no-such-record", "no-such-entity", "no-such-turn", "no-such-session"}
+    assert set(REASONS) >= {"no-such-record", "no-such-entity", "no-such-turn", "no-such-session"}
 
 
 def test_outcomes_are_values(index, call):

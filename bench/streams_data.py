@@ -51,15 +51,15 @@ class _Writer:
         self.lines: list[bytes] = []
         self.turn = ""
 
-    def write(self, kind: str, **members: Any) -> str:
-        """Append a record, filled up with text where it has any, and return its ID."""
+    def write(self, kind: str, record_id: str = "", **members: Any) -> str:
+        """Append a record and return its ID. The members are those of the pages' examples."""
         number = len(self.lines)
-        record_id = members.pop("id", None) or _uuid(self.dice)
+        record_id = record_id or _uuid(self.dice)
         record: dict[str, Any] = {
             "type": kind,
             "seq": number,
             "id": record_id,
-            "time": f"2026-10-26T14:{number // 60 % 60:02}:{number % 60:02}.{number % 1000:03}Z",
+            "ts": f"2026-10-26T14:{number // 60 % 60:02}:{number % 60:02}.{number % 1000:03}Z",
         }
         if self.turn:
             record["turnId"] = self.turn
@@ -68,66 +68,76 @@ class _Writer:
         self.lines.append(line.encode() + b"\n")
         return record_id
 
+    def native(self, low: int, high: int) -> dict[str, Any]:
+        """What a converter keeps of the row that a record came from."""
+        row = {
+            "parentUuid": _uuid(self.dice),
+            "isSidechain": False,
+            "cwd": "/srv/acme-app",
+            "gitBranch": "main",
+            "note": _prose(self.dice, self.dice.randint(low, high)),
+        }
+        return {"row": row}
+
     def exchange(self) -> None:
         """One turn: what the user asks, and what the agent does about it."""
         dice = self.dice
         self.turn = _uuid(dice)
-        model = {"provider": "example", "id": "large-2026-09"}
-        self.message("user", "user")
+        self.message("user")
         for _ in range(dice.randint(1, 3)):
             call = f"toolu_{dice.getrandbits(100):025x}"
             inference = f"msg_{dice.getrandbits(100):025x}"
-            self.message("agent", "assistant", inferenceId=inference)
+            self.message("assistant", inferenceId=inference)
+            begun = self.inference(inference, dice.randint(1, 20))
             self.write(
-                "inference",
-                inferenceId=inference,
-                requestId=f"req_{dice.getrandbits(100):025x}",
-                model=model,
-                status="completed",
-                stopReason="tool_use",
-                usage={
-                    "inputTokens": dice.randint(1, 90),
-                    "cacheReadTokens": dice.randint(10_000, 90_000),
-                    "cacheWriteTokens": dice.randint(100, 5_000),
-                    "outputTokens": dice.randint(20, 900),
-                    "reasoningTokens": 0,
-                },
-                cost=[{"amount": f"0.0{dice.randint(100, 999)}", "currency": "USD"}],
-                native={"note": _prose(dice, dice.randint(190, 420))},
-            )
-            begun = self.write(
                 "tool_call",
                 callId=call,
                 inferenceId=inference,
-                name="run_command",
-                status="running",
+                name="Bash",
                 input={
-                    "command": _prose(dice, dice.randint(170, 330)),
-                    "description": _prose(dice, dice.randint(140, 220)),
+                    "command": _prose(dice, dice.randint(100, 200)),
+                    "description": _prose(dice, dice.randint(50, 90)),
                     "timeout": 120_000,
                 },
+                native=self.native(170, 250),
             )
+            self.inference(inference, dice.randint(20, 900), supersedes=begun)
             self.write(
-                "tool_call",
+                "tool_result",
                 callId=call,
-                supersedes=begun,
-                inferenceId=inference,
-                name="run_command",
-                status="completed",
-                input={"description": _prose(dice, dice.randint(80, 120))},
-                output=[{"type": "text", "text": _prose(dice, dice.randint(190, 400))}],
+                content=[{"type": "text", "text": _prose(dice, dice.randint(200, 330))}],
+                isError=False,
+                native=self.native(140, 210),
             )
-        self.message("agent", "assistant")
+        self.message("assistant")
 
-    def message(self, actor: str, role: str, **members: Any) -> None:
+    def message(self, role: str, **members: Any) -> None:
+        """A message."""
         dice = self.dice
         self.write(
             "message",
             messageId=_uuid(dice),
-            role=role,
-            authorActor={"kind": actor},
             **members,
-            content=[{"type": "text", "text": _prose(dice, dice.randint(380, 600))}],
+            role=role,
+            content=[{"type": "text", "text": _prose(dice, dice.randint(180, 300))}],
+            native=self.native(140, 210),
+        )
+
+    def inference(self, inference_id: str, output: int, **members: Any) -> str:
+        """A model call, or a later revision of one, which its counts grew in."""
+        dice = self.dice
+        return self.write(
+            "inference",
+            **members,
+            inferenceId=inference_id,
+            model={"id": "large-2026-09"},
+            usage={
+                "inputTokens": dice.randint(1, 90),
+                "cacheReadTokens": dice.randint(10_000, 90_000),
+                "cacheWriteTokens": dice.randint(100, 5_000),
+                "outputTokens": output,
+            },
+            native={**self.native(200, 320), "requestId": f"req_{dice.getrandbits(100):025x}"},
         )
 
 
@@ -136,7 +146,7 @@ def stream(count: int, seed: int = 5) -> bytes:
     writer = _Writer(seed)
     writer.write(
         "session",
-        id="h",
+        "h",
         formatVersion="0.1",
         agent={"name": "claude-code", "version": "2.1.305"},
         sessionId="5d2f7a90-3c1e-4b86-9f04-a1c2e3d4f567",

@@ -60,7 +60,7 @@ def test_no_content_leaves_out_what_was_said(logs):
     assert refs == [[*index.refs()] for index in read_streams(iter([bare]))]
 
 
-def test_into_writes_a_file_for_each_session(logs, tmp_path):
+def test_R_13_into_writes_a_file_for_each_session(logs, tmp_path):
     """R-13: the names are made of digests; a second run replaces what the first wrote."""
     folder = tmp_path / "new" / "streams"
     for _ in range(2):

@@ -244,7 +244,7 @@ class TestParse:
         assert not {BIDI, "\x1b", "\x9b"} & set(result.output)
         assert "a\\u202e\\x1b" in result.stdout
 
-    def test_tree(self):
+    def test_complaint_41_tree_without_names_of_lark(self):
         """The parse tree of the grammar, for people and for programs; no name of Lark's in it."""
         result = run("parse", "--tree", "codex:a%3A#turnId=t", "x")
         assert result.stdout == (

@@ -123,7 +123,7 @@ class TestStream:
         assert answer(tmp_path, "r9")["session"] is None
 
     @pytest.mark.usefixtures("log")
-    def test_captures_that_agree_are_one_session(self, tmp_path):
+    def test_I_13_captures_that_agree_are_one_session(self, tmp_path):
         """A moved copy, and one that goes on further, change nothing."""
         longer = STREAM + lines({"type": "x", "seq": 6, "id": "r6"})
         (tmp_path / "archived.jsonl").write_bytes(longer)
@@ -132,7 +132,7 @@ class TestStream:
         assert seqs(answer(tmp_path, "codex:s1#r6")) == [6]
 
     @pytest.mark.usefixtures("log")
-    def test_captures_that_differ_are_ambiguous(self, tmp_path):
+    def test_I_22_captures_that_differ_are_ambiguous(self, tmp_path):
         """I-22: of two records under one key and ID neither is chosen, by time or position."""
         other = STREAM.replace(b'"messageId": "m1"', b'"messageId": "mX"')
         (tmp_path / "other.jsonl").write_bytes(other)

@@ -128,10 +128,10 @@ class Table:
         self._whole_findings = len(self.findings)
 
     def tail(self) -> tuple[object, ...]:
-        """What a last line without newline gave, to be compared."""
+        """Where complete lines end and what a last line without newline gave, to be compared."""
         at = self._whole_records
         return (
-            len(self.ids),
+            self.next_offset,
             self.ids[at:],
             self.seqs[at:],
             self.lengths[at:],

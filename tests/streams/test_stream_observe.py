@@ -1,0 +1,105 @@
+"""Observers see the records of a stream while it is indexed."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+import sessionref as sr
+from sessionref.streams.decode import _raw_members
+from sessionref.streams.index import read_streams
+from sessionref.streams.observe import UNREADABLE, attribute, value
+
+
+class Watch:
+    """Collects what it sees of some members."""
+
+    members = frozenset({"copiedFrom", "x y", "turnId"})
+
+    def __init__(self):
+        self.seen = []
+
+    def see(self, row, types, records, contents):
+        assert len(types) == len(records) == len(contents)
+        for at, (kind, record, content) in enumerate(zip(types, records, contents, strict=True)):
+            assert record.id.encode() in content or record.id == "\\ud800"
+            found = {name: getattr(record, attribute(name)) for name in sorted(self.members)}
+            self.seen.append(
+                (
+                    row + at,
+                    kind,
+                    {
+                        name: value(raw) if isinstance(raw, msgspec.Raw) else raw
+                        for name, raw in found.items()
+                        if raw is not msgspec.UNSET
+                    },
+                )
+            )
+
+
+def watch(data: bytes):
+    return [read.observers[0].seen for read in read_streams([data], observe=lambda: [Watch()])]
+
+
+def test_each_record_is_seen_once_in_its_stream(stream, record):
+    """Rows count from the header of each stream; the members asked for are there, others not."""
+    one = record("note", 1, "r1", copiedFrom={"record": "r0"}, turnId="t")
+    data = stream(one) + b'{"type":"note","no seq":1}\n' + stream(one, {**one, "x y": [1]})
+    first = [(0, "session", {}), (1, "note", {"copiedFrom": {"record": "r0"}, "turnId": "t"})]
+    last = (2, "note", {"copiedFrom": {"record": "r0"}, "turnId": "t", "x y": [1]})
+    assert watch(data) == [first, [*first, last]]
+
+
+@pytest.mark.parametrize(
+    ("line", "seen"),
+    [
+        (rb'{"type":"n","seq":1,"id":"r1","copiedFrom":"\ud800"}', {"copiedFrom": "\ud800"}),
+        (b'{"type":"n","seq":1,"id":"r1","copiedFrom":"\xff"}', {"copiedFrom": "\udcff"}),
+        (b'{"type":"n","seq":1,"id":"r1","id":"r1","copiedFrom":2}', {"copiedFrom": 2}),
+        (rb'{"type":"n","seq":1,"id":"\ud800","copiedFrom":2}', {"copiedFrom": 2}),
+        (rb'{"type":"n","seq":1,"id":"\ud800"}', {}),
+        (rb'{"type":"n","seq":1,"id":"r1","\ud800":1,"copiedFrom":[2]}', {"copiedFrom": [2]}),
+    ],
+)
+def test_records_of_bad_lines_are_seen_too(stream, line, seen):
+    """The careful way of reading gives the same members."""
+    assert [found for _, _, found in watch(stream(line + b"\n"))[0]][1:] == [seen]
+
+
+def test_values_that_cannot_be_decoded():
+    """What is nested too deep is none; nor what no decoder takes."""
+    deep = b"[" * 100_000 + b"]" * 100_000
+    assert value(msgspec.Raw(deep)) is UNREADABLE
+    assert value(msgspec.Raw(b'["\\ud800",' + deep + b"]")) is UNREADABLE
+    assert value(msgspec.Raw(b"{")) is UNREADABLE
+    assert _raw_members(rb'{"\ud800":' + deep + b"}") == {}
+
+
+def test_an_observed_index_cannot_be_extended(tmp_path, stream):
+    """The observers have seen records that may have gone on since."""
+    path = tmp_path / "f"
+    path.write_bytes(stream())
+    (read,) = read_streams(path, observe=lambda: [Watch()])
+    with pytest.raises(sr.StreamError) as caught:
+        read.extend()
+    assert caught.value.code == "observed"
+
+
+def test_the_columns_of_an_index(index, record):
+    """What is built on an index sees rows: of an ID, an entity, a turn; and what each record is."""
+    read = index(
+        record("tool_call", 1, "r1", callId="c", turnId="t"),
+        record("tool_call", 2, "r2", callId="c", turnId="t", supersedes="r1"),
+    )
+    assert list(read.rows_of(None, "r1")) == [1]
+    assert list(read.rows_of("callId", "c")) == [2]
+    assert list(read.rows_of("noId", "c")) == []
+    assert list(read.rows_of("turnId", "t")) == [1, 2]
+    assert (list(read.seqs), read.turns, read.values) == (
+        [0, 1, 2],
+        [None, "t", "t"],
+        [None, "c", "c"],
+    )
+    assert read.place(2) == ("tool_call", 2, "c")
+    assert (dict(read.supersedes()), dict(read.superseded)) == ({2: "r1"}, {1: [2]})
+    assert read.row(read.hit(2)) == 2

@@ -171,10 +171,14 @@ class IdFacts(_Strict, frozen=True, kw_only=True):
 
 
 class InferenceFacts(_Strict, frozen=True, kw_only=True):
-    """Which native value is the inference ID (ASR-073), and whether it is globally unique."""
+    """Which native value is the inference ID (ASR-073), and whether it is globally unique.
+
+    `with_request_id` is ``yes`` where it is unique only together with the ID of the request.
+    """
 
     id: _Said
     globally_unique: _Truth
+    with_request_id: _Truth | None = None
 
 
 class TreeFacts(_Strict, frozen=True, kw_only=True):

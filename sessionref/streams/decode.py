@@ -257,16 +257,15 @@ class LineDecoder:
         missing = [name for name in _REQUIRED if name not in values]
         if missing:
             if whole:
-                self.note("missing-member", number, ", ".join(missing), path=f"$.{missing[0]}")
+                detail = ", ".join(missing)
+                path = f"$.{missing[0]}"
+                self.note("missing-member", number, detail, path=path, **_place(values))
             return None
         return self._envelope(members, number, content)
 
     def _envelope(self, members: Members, number: int, content: bytes) -> Envelope | None:
         values = members.values
-        seq = values["seq"]
-        place: dict[str, Any] = {}
-        if type(seq) is int and -(1 << 63) <= seq < 1 << 63:
-            place["seq"] = seq
+        place = _place(values)
         kept: dict[str, Any] = {}
         unreferable = False
         for name, attribute in MEMBERS.items():
@@ -277,8 +276,9 @@ class LineDecoder:
                 self.note("duplicate-member", number, name, path=path, **place)
             value = values[name]
             if name == "seq":
-                if not place:
-                    self.note("bad-member", number, "seq is no integer of 64 bits", path=path)
+                if "seq" not in place:
+                    detail = "seq is no integer of 64 bits"
+                    self.note("bad-member", number, detail, path=path, **place)
                     return None
                 kept[attribute] = value
             elif value is None and name not in _REQUIRED:
@@ -303,6 +303,17 @@ class LineDecoder:
         raw = _raw_members(content)
         kept.update((attribute_of(name), raw.get(name, UNSET)) for name in wanted)
         return _kind(self._members, base)(**kept)
+
+
+def _place(values: dict[str, Any]) -> dict[str, Any]:
+    """What a finding can say of the record with these members: its `seq` and its ID."""
+    place: dict[str, Any] = {}
+    seq, record_id = values.get("seq"), values.get("id")
+    if type(seq) is int and -(1 << 63) <= seq < 1 << 63:
+        place["seq"] = seq
+    if type(record_id) is str and not _surrogate.search(record_id):
+        place["id"] = record_id
+    return place
 
 
 class _Collected(NamedTuple):

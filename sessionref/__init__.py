@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from sessionref import grammar as grammar
+    from sessionref.api import Scope as Scope
     from sessionref.errors import CODES as CODES
     from sessionref.errors import InvalidReference as InvalidReference
     from sessionref.errors import RegistryError as RegistryError
@@ -37,6 +38,10 @@ if TYPE_CHECKING:
     from sessionref.refs import Ref as Ref
     from sessionref.refs import TurnRef as TurnRef
     from sessionref.registry import Registry as Registry
+    from sessionref.scope.actors import Actor as Actor
+    from sessionref.scope.derived import Derivation as Derivation
+    from sessionref.scope.fields import ReferenceField as ReferenceField
+    from sessionref.scope.resolve import Resolution as Resolution
     from sessionref.streams.index import StreamIndex as StreamIndex
     from sessionref.streams.outcomes import Ambiguous as Ambiguous
     from sessionref.streams.outcomes import Hit as Hit
@@ -68,6 +73,11 @@ _HOME = {
     "Ref": "refs",
     "TurnRef": "refs",
     "Registry": "registry",
+    "Scope": "api",
+    "Actor": "scope.actors",
+    "Derivation": "scope.derived",
+    "ReferenceField": "scope.fields",
+    "Resolution": "scope.resolve",
     "StreamIndex": "streams.index",
     "Ambiguous": "streams.outcomes",
     "Hit": "streams.outcomes",
@@ -77,18 +87,23 @@ _HOME = {
 }
 
 __all__ = [
-    "Ambiguous",
     "CODES",
     "ENTITY_KEYS",
+    "Actor",
+    "Ambiguous",
+    "Derivation",
     "EntityRef",
     "Finding",
     "Hit",
     "InvalidReference",
     "RecordRef",
     "Ref",
+    "ReferenceField",
     "Registry",
     "RegistryError",
+    "Resolution",
     "Resolved",
+    "Scope",
     "SessionKey",
     "SessionRef",
     "SessionrefError",

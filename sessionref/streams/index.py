@@ -25,6 +25,7 @@ from sessionref.streams.source import OpenFile, compression, plain_chunks, read_
 from sessionref.streams.table import Table, fill
 
 if TYPE_CHECKING:
+    from array import array
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from sessionref.findings import Severity
@@ -256,6 +257,11 @@ class StreamIndex:
         return self._table.seqs
 
     @property
+    def types(self) -> Sequence[str]:
+        """The type of each record, by row; not to be changed."""
+        return self._table.types
+
+    @property
     def turns(self) -> Sequence[str | None]:
         """The turn ID of each record, by row; not to be changed."""
         return self._table.turns
@@ -274,6 +280,17 @@ class StreamIndex:
         """Type, `seq` and value of the entity key (None where there is none) of a row."""
         table = self._table
         return table.types[row], table.seqs[row], table.values[row]
+
+    def supersedes(self) -> Iterable[tuple[int, str]]:
+        """The rows whose record has `supersedes`, with what it names; valid or not."""
+        return self._table.supersedes.items()
+
+    def at_lines(self, lines: array[int]) -> None:
+        """Say that the records come from these lines, one for each, of the log that was converted.
+
+        What `fetch` needs is not there for such a stream.
+        """
+        self._table.lines = lines
 
     def revisions(self, hit: Hit) -> tuple[Hit, ...]:
         """All records of the revision chain that `hit` belongs to, by `seq`.

@@ -17,6 +17,12 @@ Reason = Literal[
     "no-such-entity",
     "no-such-turn",
     "no-such-session",
+    "no-such-ordinal",
+    "not-declared",
+    "no-session-named",
+    "capture-scoped",
+    "external",
+    "invalid",
 ]
 
 #: Every reason of an `Unresolved`, with what it means. The slugs are API.
@@ -25,6 +31,12 @@ REASONS: dict[Reason, str] = {
     "no-such-entity": "no record of a type that the key refers to carries this value (ASR-064)",
     "no-such-turn": "no record of the stream carries this turn ID (ASR-075)",
     "no-such-session": "the reference names another session than the stream's header (ASR-050)",
+    "no-such-ordinal": "no record of the session comes from this native position (ASR-079)",
+    "not-declared": "neither the header nor an earlier declaration declares it (ASR-077, 079)",
+    "no-session-named": "the member that should name the session names none (ASR-400, 409)",
+    "capture-scoped": "the ID holds for one capture, and another one refers to it (ASR-071)",
+    "external": "it names bytes outside of all streams (ASR-079)",
+    "invalid": "the value is no reference of a kind that may stand here (ASR-062, 079)",
 }
 
 

@@ -1,0 +1,147 @@
+"""The facade for people: everything under some paths as one scope."""
+
+from __future__ import annotations
+
+import os
+from array import array
+from typing import TYPE_CHECKING, Self
+
+import msgspec
+
+from sessionref.errors import StreamError
+from sessionref.native.convert import read_log
+from sessionref.native.detect import DECIDING_LINES, kind_of_lines
+from sessionref.native.logs import Log
+from sessionref.scope.scope import Scope as StreamScope
+from sessionref.scope.sources import is_lasting, looks_like_lines
+from sessionref.streams.index import read_streams
+from sessionref.streams.lines import MAX_LINE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from sessionref.findings import Finding
+    from sessionref.native.base import NativeStream
+    from sessionref.registry import Registry
+    from sessionref.scope.fields import ReferenceField
+    from sessionref.scope.sources import Open
+    from sessionref.streams.index import StreamIndex
+    from sessionref.streams.observe import Observe, Observer
+    from sessionref.streams.source import Input
+
+__all__ = ["Scope", "open_any"]
+
+#: About how many bytes of converted records are indexed together.
+_BLOCK = 1 << 17
+
+
+class Scope(StreamScope):
+    """The sessions under some paths, from streams and from native logs."""
+
+    @classmethod
+    def read(
+        cls,
+        sources: Iterable[Input],
+        *,
+        observers: Sequence[Callable[[], Observer]] = (),
+        fields: Iterable[ReferenceField] = (),
+        registry: Registry | None = None,
+        open: Open | None = None,  # noqa: A002 - as in the base class
+        max_line: int = MAX_LINE,
+    ) -> Self:
+        """The scope of all streams and native logs in `sources`.
+
+        As `sessionref.scope.scope.Scope.read`, which see. What kind of log a file is, is told by
+        its content.
+        """
+        return super().read(
+            sources,
+            observers=observers,
+            fields=fields,
+            registry=registry,
+            open=open_any if open is None else open,
+            max_line=max_line,
+        )
+
+
+def open_any(
+    source: Input,
+    *,
+    observe: Observe,
+    report: Callable[[Finding], None],
+    whole: bool,
+    found: bool,
+    max_line: int = MAX_LINE,
+) -> Iterator[StreamIndex]:
+    """The streams of an input that holds streams or a native log.
+
+    An opener as `sessionref.scope.sources.Open` describes it. The records of a native log stand at
+    its lines.
+    """
+    lasting = is_lasting(source)
+    if found and isinstance(source, str | os.PathLike) and not looks_like_lines(source):
+        raise StreamError("unknown-format", "no known kind of log", os.fsdecode(source))
+    with Log(source, max_line=max_line) as log:
+        kind = kind_of_lines(data for _, data in log.lines(_silent))
+        if kind == "stream" or (kind is None and _is_stream(log, found=found)):
+            yield from read_streams(
+                source if lasting else log.chunks(),
+                file=log.name,
+                observe=observe,
+                max_line=max_line,
+            )
+        elif kind is None:
+            raise StreamError("unknown-format", "no known kind of log", log.name)
+        else:
+            for stream in read_log(log, report, content=whole):
+                lines = array("q")
+                chunks = _encoded(stream, lines)
+                (index,) = read_streams(chunks, file=log.name, observe=observe)
+                index.at_lines(lines)
+                yield index
+
+
+class _Row(msgspec.Struct, gc=False):
+    type: str
+    seq: int
+    id: str
+
+
+_row = msgspec.json.Decoder(_Row).decode
+
+
+def _is_stream(log: Log, *, found: bool) -> bool:
+    """Whether a log of no known kind is a stream without a good header.
+
+    An empty file that was named counts as one, so that what is missing is said.
+    """
+    empty = True
+    for number, (_, data) in enumerate(log.lines(_silent)):
+        empty = False
+        if number == DECIDING_LINES:
+            break
+        try:
+            _row(data)
+        except (msgspec.DecodeError, RecursionError):
+            continue
+        return True
+    return empty and not found
+
+
+def _encoded(stream: NativeStream, lines: array[int]) -> Iterator[bytes]:
+    """The records as the lines of a stream; `lines` gets the line of the log of each."""
+    encode = msgspec.json.Encoder().encode_into
+    block = bytearray()
+    for record in stream:
+        # The header comes from no line; the first stands for it.
+        lines.append(stream.line or 1)
+        encode(record, block, len(block))
+        block += b"\n"
+        if len(block) >= _BLOCK:
+            yield bytes(block)
+            block.clear()
+    yield bytes(block)
+
+
+def _silent(_finding: Finding) -> None:
+    """It is said when the records are read."""

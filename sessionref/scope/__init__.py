@@ -1,0 +1,1 @@
+"""Many streams at once: captures of sessions, and references between and inside them."""

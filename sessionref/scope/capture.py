@@ -1,0 +1,153 @@
+"""One stream as it was read, and what tells whether two streams hold the same records."""
+
+from __future__ import annotations
+
+import json
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from sessionref.streams.decode import BadLine, read_members
+from sessionref.streams.header import HEADER_TYPE
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from sessionref.reference import SessionKey
+    from sessionref.scope.collect import References
+    from sessionref.streams.envelope import Envelope
+    from sessionref.streams.index import StreamIndex
+    from sessionref.streams.observe import Observer
+
+__all__ = ["Capture", "Fingerprint", "Segment"]
+
+
+class Segment(msgspec.Struct, frozen=True, rename="camel"):
+    """Which part of a session a capture is, as its header's member `segment` says (assumed).
+
+    `after` is the ID of the segment that this one goes on from, None for the first. `first_ordinal`
+    is the native ordinal of its first item, where the source counts them.
+    """
+
+    id: str
+    after: str | None = None
+    first_ordinal: int | None = None
+
+
+class Capture:
+    """One stream of the scope.
+
+    `index` has its records, `references` what they refer to, `observed` what other observers made
+    of them, by the name of their factory. `source` is what was read, `number` the place of the
+    stream in it, from 0.
+    """
+
+    __slots__ = ("_fingerprint", "index", "number", "observed", "references", "segment", "source")
+
+    def __init__(
+        self,
+        index: StreamIndex,
+        source: Any,
+        number: int,
+        references: References,
+        observed: Mapping[str, Observer],
+        fingerprint: Fingerprint | None,
+    ) -> None:
+        self.index = index
+        self.source = source
+        self.number = number
+        self.references = references
+        self.observed = observed
+        self.segment = _segment(index.header.content)
+        self._fingerprint = fingerprint
+
+    @property
+    def key(self) -> SessionKey | None:
+        """The key that the header gives, None where it gives none."""
+        return self.index.key
+
+    @property
+    def file(self) -> str | None:
+        """The name of what was read."""
+        return self.index.file
+
+    @property
+    def fingerprint(self) -> Fingerprint | None:
+        """What was gathered of an input that cannot be read twice."""
+        return self._fingerprint
+
+    @property
+    def place(self) -> tuple[str, int]:
+        """Something to sort captures by, so that the order of the input never shows."""
+        return (self.file or "", self.number)
+
+    def __repr__(self) -> str:
+        return f"<Capture {self.index.session} in {self.file}, {len(self.index)} records>"
+
+
+def _segment(header: bytes) -> Segment | None:
+    if b'"segment"' not in header:
+        return None
+    try:
+        value = read_members(header).values.get("segment")
+        return msgspec.convert(getattr(value, "values", None), Segment)
+    except (BadLine, msgspec.ValidationError):
+        return None
+
+
+class Fingerprint:
+    """A digest of each beginning of a stream. An `Observer`.
+
+    `exact` is over the bytes of the records. `alike` is over what they say: member order, white
+    space and escapes do not count, and neither does what the header says of its producer, since the
+    same session can be exported again. Streams agree up to a record where the digests there are
+    equal.
+    """
+
+    members: frozenset[str] = frozenset()
+
+    def __init__(self) -> None:
+        self.exact: list[bytes] = []
+        self.alike: list[bytes] = []
+
+    def see(
+        self,
+        row: int,  # noqa: ARG002
+        types: Sequence[str],
+        records: Sequence[Envelope],  # noqa: ARG002
+        contents: Sequence[bytes],
+    ) -> None:
+        """Go on with some records."""
+        for kind, content in zip(types, contents, strict=True):
+            content = content.strip(b" \t\r\n")
+            self.exact.append(_onward(self.exact, content))
+            self.alike.append(_onward(self.alike, _plain(kind, content)))
+
+
+def _onward(digests: list[bytes], content: bytes) -> bytes:
+    digest = blake2b(digests[-1] if digests else b"", digest_size=16)
+    digest.update(content)
+    return digest.digest()
+
+
+_decode = msgspec.json.Decoder().decode
+_encode = msgspec.json.Encoder(order="sorted").encode
+
+
+def _plain(kind: str, content: bytes) -> bytes:
+    """What a record says, written in one way."""
+    try:
+        value = _decode(content)
+        if kind == HEADER_TYPE:
+            value.pop("producer", None)
+        return _encode(value)
+    except (msgspec.DecodeError, RecursionError):
+        pass
+    try:  # what is no UTF-8, and lone surrogates
+        value = json.loads(content.decode(errors="surrogateescape"), parse_int=str)
+        if kind == HEADER_TYPE:
+            value.pop("producer", None)
+        return json.dumps(value, sort_keys=True).encode()
+    except (ValueError, RecursionError):
+        return content

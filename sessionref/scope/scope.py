@@ -1,0 +1,481 @@
+"""Many streams as one scope, in which references resolve (ASR-050, 079, 080)."""
+
+from __future__ import annotations
+
+import os
+from collections import defaultdict
+from typing import TYPE_CHECKING, Any, Self
+
+from sessionref.errors import StreamError
+from sessionref.findings import Finding
+from sessionref.reference import SessionKey, SessionRef, parse
+from sessionref.refs import EntityRef, RecordRef, Ref, TurnRef
+from sessionref.registry import Registry
+from sessionref.scope.capture import Capture, Fingerprint
+from sessionref.scope.collect import References
+from sessionref.scope.fields import FieldTable
+from sessionref.scope.resolve import Resolver, outcome_in
+from sessionref.scope.session import Account, Session
+from sessionref.scope.sources import is_lasting, open_streams
+from sessionref.streams.lines import MAX_LINE
+from sessionref.streams.outcomes import Ambiguous, Resolved, Unresolved
+from sessionref.streams.walk import walk
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from sessionref.scope.fields import ReferenceField
+    from sessionref.scope.resolve import Resolution
+    from sessionref.scope.session import Place
+    from sessionref.scope.sources import Open
+    from sessionref.streams.envelope import Envelope
+    from sessionref.streams.observe import Observer
+    from sessionref.streams.outcomes import Hit, Outcome
+    from sessionref.streams.source import Input
+
+__all__ = ["Scope"]
+
+
+class Scope:
+    """Sessions, and what the references in and to them mean.
+
+    Made by `read`. Iteration gives the sessions by canonical key, those without a key last. What is
+    kept of a record is its place, its keys and its references; the rest is read again when it is
+    asked for.
+    """
+
+    def __init__(
+        self,
+        captures: Iterable[Capture],
+        *,
+        findings: Sequence[Finding] = (),
+        passed_over: int = 0,
+        table: FieldTable | None = None,
+        registry: Registry | None = None,
+        open: Open = open_streams,  # noqa: A002 - it is what it does
+        max_line: int = MAX_LINE,
+    ) -> None:
+        """A scope of these captures; `read` makes them."""
+        self.table = FieldTable.standard() if table is None else table
+        self.registry = Registry.default() if registry is None else registry
+        self.passed_over = passed_over
+        self._open = open
+        self._max_line = max_line
+        self._input_findings = list(findings)
+        self._sessions = self._group(captures)
+        self._by_key = {
+            self._under(session.key.at()): session
+            for session in self._sessions
+            if session.key is not None
+        }
+        self._resolvers: dict[Account, Resolver] = {}
+        self._inexact: dict[Account, frozenset[Place]] = {}
+
+    @classmethod
+    def read(
+        cls,
+        sources: Iterable[Input],
+        *,
+        observers: Sequence[Callable[[], Observer]] = (),
+        fields: Iterable[ReferenceField] = (),
+        registry: Registry | None = None,
+        open: Open = open_streams,  # noqa: A002
+        max_line: int = MAX_LINE,
+    ) -> Self:
+        """The scope of all streams in `sources`: paths of files and folders, ``-``, binary file
+        objects, and iterables of bytes.
+
+        Each of `observers` makes one observer for each stream; `Capture.observed` has it by the
+        name of what made it. `fields` are more rows for the table of reference fields. `registry`
+        tells which agent names are the same agent, the built-in one where none is given. `open`
+        reads inputs; what it gives no streams for in a folder is passed over and counted in
+        `passed_over`.
+
+        Nothing is raised for what an input holds or for one that cannot be read: `findings` say it,
+        and the rest is read.
+        """  # noqa: D205
+        table = FieldTable.standard().with_rows(fields)
+        reading = _Reading(table, observers, open, max_line)
+        if isinstance(sources, str | os.PathLike):
+            sources = [sources]
+        for source in sources:
+            if isinstance(source, str | os.PathLike):
+                reading.paths([source])
+            else:
+                reading.one(source, found=False)
+        return cls(
+            reading.captures,
+            findings=reading.findings,
+            passed_over=reading.passed_over,
+            table=table,
+            registry=registry,
+            open=open,
+            max_line=max_line,
+        )
+
+    # -- What is in scope ---------------------------------------------------------------------
+
+    def __iter__(self) -> Iterator[Session]:
+        return iter(self._sessions)
+
+    def __len__(self) -> int:
+        return len(self._sessions)
+
+    @property
+    def captures(self) -> Iterator[Capture]:
+        """All captures, session by session."""
+        for session in self._sessions:
+            yield from session.captures
+
+    @property
+    def findings(self) -> Iterator[Finding]:
+        """What is wrong with the inputs and streams as such, conflicts included; not with their
+        references, which `resolutions` has.
+        """  # noqa: D205
+        yield from self._input_findings
+        for session in self._sessions:
+            for account in session.accounts:
+                yield from account.findings
+                for capture in account.repeats:
+                    yield from (f for f in capture.index.findings if f.code in _OF_INPUT)
+            if session.conflict:
+                yield _conflict(session)
+
+    def session(self, key: SessionKey | SessionRef | str) -> Session | None:
+        """The session of that key, None where it is not in scope.
+
+        Raises `InvalidReference` for a text that is no session reference.
+        """
+        if isinstance(key, SessionKey):
+            key = key.at()
+        return self.named(parse(key) if isinstance(key, str) else key)
+
+    def named(self, ref: SessionRef) -> Session | None:
+        """The session that a reference names, its ``#`` part aside."""
+        return self._by_key.get(self._under(ref))
+
+    def fetch(self, capture: Capture, rows: Iterable[int]) -> dict[int, bytes]:
+        """The records in these rows of a capture as JSON, whole, by reading the input again.
+
+        Raises `StreamError` where that cannot be read, with the code ``no-file`` where it cannot be
+        read twice.
+        """
+        wanted = _Wanted(rows)
+        self._again(capture, wanted)
+        return wanted.found
+
+    # -- What references mean -------------------------------------------------------------------
+
+    def resolve(self, ref: SessionRef | RecordRef | EntityRef | TurnRef | str) -> Outcome:
+        """What `ref` means in this scope.
+
+        A session reference resolves in the session that it names; without ``#`` part it means the
+        header. In a session whose captures contradict each other it is ambiguous, and no capture is
+        preferred. A ref without session is looked for in every session, and ambiguous where several
+        have it. A text is a session reference where it parses as one, else a raw ref; raises
+        `InvalidReference` where it is neither.
+        """
+        if isinstance(ref, str):
+            ref = _ref_or_session(ref)
+        if isinstance(ref, SessionRef):
+            return outcome_in(self.named(ref), ref, self._under(ref).canonical())
+        candidates: list[Hit] = []
+        resolved: list[Resolved] = []
+        unresolved = Unresolved(_REASONS[type(ref)])
+        for session in self._sessions:
+            for account in session.accounts:
+                outcome = account.resolve(ref)
+                if isinstance(outcome, Resolved):
+                    resolved.append(outcome)
+                    candidates += outcome.records
+                elif isinstance(outcome, Ambiguous):
+                    candidates += outcome.candidates
+        if len(resolved) == 1 and len(resolved[0].records) == len(candidates):
+            return resolved[0]
+        return Ambiguous(tuple(candidates)) if candidates else unresolved
+
+    def resolutions(self, session: Session | None = None) -> Iterator[Resolution]:
+        """What every reference field of the streams means, of one session or of all (ASR-079)."""
+        for account in self._accounts(session):
+            yield from self._resolver(account).all()
+
+    def problems(self, session: Session | None = None) -> Iterator[Resolution]:
+        """Those of `resolutions` that are not exact: unresolved, ambiguous, or faulty.
+
+        Costs much less than looking for them there.
+        """
+        for account in self._accounts(session):
+            yield from self._resolver(account).problems()
+
+    def is_exact(self, of: Session | Account, place: Place | None = None) -> bool:
+        """Whether no required reference of a session, account or record fails to resolve (ASR-080).
+
+        A session whose captures contradict each other is not exact.
+        """
+        if isinstance(of, Session):
+            return not of.conflict and not any(self._inexact_places(a) for a in of.accounts)
+        places = self._inexact_places(of)
+        return not places if place is None else place not in places
+
+    def counts_ordinals(self, account: Account) -> bool:
+        """Whether the registry says how native ordinals of the session map to its records."""
+        key = account.captures[0].key
+        agent = None if key is None else self.registry.agent(key.agent)
+        return agent is not None and agent.ordinals is not None
+
+    def _accounts(self, session: Session | None) -> Iterator[Account]:
+        for one in self._sessions if session is None else (session,):
+            yield from one.accounts
+
+    def _resolver(self, account: Account) -> Resolver:
+        resolver = self._resolvers.get(account)
+        if resolver is None:
+            resolver = self._resolvers[account] = Resolver(self, account)
+        return resolver
+
+    def _inexact_places(self, account: Account) -> frozenset[Place]:
+        found = self._inexact.get(account)
+        if found is None:
+            found = self._inexact[account] = frozenset(
+                place
+                for place, resolution in self._resolver(account).problems_by_place()
+                if resolution.required
+            )
+        return found
+
+    def _under(self, ref: SessionRef) -> SessionKey:
+        return ref.key_under(self.registry)
+
+    # -- Which captures are of one session ------------------------------------------------------
+
+    def _group(self, captures: Iterable[Capture]) -> list[Session]:
+        by_key: defaultdict[SessionKey, list[Capture]] = defaultdict(list)
+        sessions: list[Session] = []
+        for capture in sorted(captures, key=lambda capture: capture.place):
+            if capture.key is None:
+                sessions.append(Session(None, [Account([capture])]))
+            else:
+                by_key[self._under(capture.key.at())].append(capture)
+        keyed = [Session(key, self._accounts_of(found)) for key, found in by_key.items()]
+        keyed.sort(key=lambda session: session.canonical or "")
+        return keyed + sessions
+
+    def _accounts_of(self, captures: list[Capture]) -> list[Account]:
+        """The accounts that the captures of one key give."""
+        if len(captures) == 1:
+            return [Account(captures)]
+        by_segment: defaultdict[str | None, list[Capture]] = defaultdict(list)
+        for capture in captures:
+            by_segment[None if capture.segment is None else capture.segment.id].append(capture)
+        sides = [side for found in by_segment.values() for side in self._sides(found)]
+        return _joined(sides)
+
+    def _sides(self, captures: list[Capture]) -> list[list[Capture]]:
+        """Captures, put together where one has the records of the others, or their beginning.
+
+        The longest of each side stands first.
+        """
+        sides = [[capture] for capture in captures]
+        for how in ("exact", "alike"):
+            if len(sides) == 1:
+                break
+            longest_first = sorted(sides, key=lambda side: (-len(side[0].index), side[0].place))
+            merged: list[list[Capture]] = []
+            beginnings: dict[bytes, list[Capture]] = {}
+            for side in longest_first:
+                digests = self._digests(side[0], how)
+                into = beginnings.get(digests[-1]) if digests else None
+                if into is None:
+                    merged.append(side)
+                    beginnings.update((digest, side) for digest in reversed(digests))
+                else:
+                    into += side
+            sides = merged
+        return sides
+
+    def _digests(self, capture: Capture, how: str) -> list[bytes]:
+        """A digest of each beginning of the capture; none where it cannot be read as it was."""
+        fingerprint = capture.fingerprint
+        if fingerprint is None:
+            fingerprint = Fingerprint()
+            try:
+                self._again(capture, fingerprint)
+            except StreamError as error:
+                self._input_findings.append(_unreadable(error, capture.file))
+                return []
+        digests = fingerprint.exact if how == "exact" else fingerprint.alike
+        return digests[: len(capture.index)]
+
+    def _again(self, capture: Capture, observer: Observer) -> None:
+        """Show the records of a capture to `observer`, reading the input again."""
+        if not is_lasting(capture.source):
+            raise StreamError("no-file", "the input cannot be read twice", capture.file)
+        number = 0
+
+        def observe() -> tuple[Observer, ...]:
+            nonlocal number
+            number += 1
+            return (observer,) if number == capture.number + 1 else ()
+
+        streams = self._open(
+            capture.source,
+            observe=observe,
+            report=_silent,
+            whole=True,
+            found=False,
+            max_line=self._max_line,
+        )
+        for at, _ in enumerate(streams):
+            if at == capture.number:
+                break
+
+
+class _Reading:
+    """Inputs as they are read, one after the other."""
+
+    def __init__(
+        self,
+        table: FieldTable,
+        observers: Sequence[Callable[[], Observer]],
+        open_input: Open,
+        max_line: int,
+    ) -> None:
+        self.captures: list[Capture] = []
+        self.findings: list[Finding] = []
+        self.passed_over = 0
+        self._table = table
+        self._makers = tuple(observers)
+        self._names = [maker.__name__ for maker in self._makers]
+        self._open = open_input
+        self._max_line = max_line
+        self._seen: set[tuple[int, int]] = set()
+
+    def paths(self, paths: Sequence[str | os.PathLike[str]]) -> None:
+        for file in walk(paths, self.findings.append):
+            if self._is_new(file.path):
+                self.one(file.path, found=not file.named)
+
+    def _is_new(self, path: str) -> bool:
+        """Whether the file was not read under another name: links lead to the same session."""
+        if not is_lasting(path):
+            return True
+        status = os.stat(path)  # noqa: PTH116 - as `is_lasting`
+        place = (status.st_dev, status.st_ino)
+        new = place not in self._seen
+        self._seen.add(place)
+        return new
+
+    def one(self, source: Input, *, found: bool) -> None:
+        lasting = is_lasting(source)
+
+        def observe() -> tuple[Observer, ...]:
+            ours: list[Observer] = [References(self._table)]
+            if not lasting:
+                ours.append(Fingerprint())
+            return (*ours, *(make() for make in self._makers))
+
+        try:
+            streams = self._open(
+                source,
+                observe=observe,
+                report=self.findings.append,
+                whole=not lasting,
+                found=found,
+                max_line=self._max_line,
+            )
+            for number, index in enumerate(streams):
+                references, *others = index.observers
+                assert isinstance(references, References)  # noqa: S101 - `observe` made it
+                fingerprint = None if lasting else others.pop(0)
+                assert fingerprint is None or isinstance(fingerprint, Fingerprint)  # noqa: S101
+                observed = dict(zip(self._names, others, strict=True))
+                self.captures.append(
+                    Capture(index, source, number, references, observed, fingerprint)
+                )
+        except StreamError as error:
+            if found and error.code == "unknown-format":
+                self.passed_over += 1
+            else:
+                name = source if isinstance(source, str | os.PathLike) else None
+                file = None if name is None else os.fsdecode(name)
+                self.findings.append(_unreadable(error, error.file or file))
+
+
+class _Wanted:
+    """An observer that keeps some records whole."""
+
+    members: frozenset[str] = frozenset()
+
+    def __init__(self, rows: Iterable[int]) -> None:
+        self._rows = frozenset(rows)
+        self.found: dict[int, bytes] = {}
+
+    def see(
+        self,
+        row: int,
+        types: Sequence[str],  # noqa: ARG002
+        records: Sequence[Envelope],  # noqa: ARG002
+        contents: Sequence[bytes],
+    ) -> None:
+        for at, content in enumerate(contents, row):
+            if at in self._rows:
+                self.found[at] = content.rstrip(b"\r\n")
+
+
+def _joined(sides: list[list[Capture]]) -> list[Account]:
+    """The accounts that sides make: one, where they are segments that go on from each other."""
+    segments = [side[0].segment for side in sides]
+    ids = {segment.id for segment in segments if segment is not None}
+    by_start: dict[str | None, list[Capture]] = {}
+    for side, segment in zip(sides, segments, strict=True):
+        if segment is not None:
+            by_start[segment.after if segment.after in ids else None] = side
+    chain: list[list[Capture]] = []
+    following = by_start.pop(None, None)
+    while following is not None:
+        chain.append(following)
+        segment = following[0].segment
+        following = None if segment is None else by_start.pop(segment.id, None)
+    # Two of one start, a circle, or a capture that is no segment: they do not make one session.
+    if len(chain) == len(sides):
+        repeats = [capture for side in chain for capture in side[1:]]
+        return [Account([side[0] for side in chain], repeats)]
+    sides.sort(key=lambda side: side[0].place)
+    return [Account(side[:1], side[1:]) for side in sides]
+
+
+#: Findings about an input as such, which hold of every capture in it, read or not.
+_OF_INPUT = frozenset({"truncated-compression", "corrupt-compression"})
+
+_REASONS: Mapping[type[Ref], Any] = {
+    RecordRef: "no-such-record",
+    EntityRef: "no-such-entity",
+    TurnRef: "no-such-turn",
+}
+
+
+def _ref_or_session(text: str) -> SessionRef | RecordRef | EntityRef | TurnRef:
+    from sessionref.reference import try_parse  # noqa: PLC0415
+
+    return try_parse(text) or Ref.from_raw(text)
+
+
+def _conflict(session: Session) -> Finding:
+    files = ", ".join(session.files) or "inputs without a name"
+    return Finding(
+        code="identity-conflict",
+        severity="warning",
+        message=f"captures of one session contradict each other, none is preferred: {files}",
+        rule="ASR-050",
+        session=session.canonical,
+        file=session.captures[0].file,
+    )
+
+
+def _unreadable(error: StreamError, file: str | None) -> Finding:
+    code = "unknown-format" if error.code == "unknown-format" else "unreadable"
+    return Finding(code=code, severity="error", message=error.message, file=error.file or file)
+
+
+def _silent(_finding: Finding) -> None:
+    """It was said when the input was read for the first time."""

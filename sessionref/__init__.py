@@ -12,7 +12,7 @@ Every public name is imported when it is first used, so importing the package co
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+TYPE_CHECKING = False  # importing `typing` for it would be most of what this import costs
 
 if TYPE_CHECKING:
     from sessionref import grammar as grammar

@@ -7,10 +7,10 @@ for one that it takes; the tests hold the two together.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from sessionref._compiled import AGENT_NAME, ENTITY_KEYS, MUST_ENCODE, PCT_RUN, TURN_KEY
+from sessionref._recognizers import compiled
 from sessionref.errors import InvalidReference
 
 if TYPE_CHECKING:
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 __all__ = ["diagnose", "diagnose_agent", "diagnose_fragment"]
 
-_agent_name = re.compile(AGENT_NAME)
 #: Agent, namespace and session ID.
 _PARTS = 3
 
@@ -27,8 +26,8 @@ _keys = frozenset((*ENTITY_KEYS, TURN_KEY))
 # What may go wrong inside a component, in the order of trial. Neighbouring faults of one kind are
 # one finding; a '%' takes up to two of the characters that should have been its digits.
 _REST = rf"|(?P<surrogate>[\ud800-\udfff]+)|(?P<raw>{MUST_ENCODE.replace('%', '')}+)"
-_fault = re.compile(rf"(?P<octets>{PCT_RUN})|(?P<percent>%[^%]{{0,2}}){_REST}")
-_fault_in_record_id = re.compile(rf"(?P<percent>%+){_REST}")
+_FAULT = rf"(?P<octets>{PCT_RUN})|(?P<percent>%[^%]{{0,2}}){_REST}"
+_FAULT_IN_RECORD_ID = rf"(?P<percent>%+){_REST}"
 
 
 def diagnose(text: str) -> Iterator[InvalidReference]:
@@ -92,7 +91,7 @@ def diagnose_fragment(fragment: str) -> Iterator[InvalidReference]:
 
 def diagnose_agent(name: str, text: str) -> Iterator[InvalidReference]:
     """What is wrong with `name`, which begins `text`, as an agent name (ASR-056)."""
-    good = _agent_name.match(name)
+    good = compiled(AGENT_NAME).match(name)
     end = good.end() if good else 0
     if end < len(name) or not name:
         yield InvalidReference(
@@ -137,7 +136,7 @@ def _fragment(
 def _component(
     name: str, place: int, component: str, text: str, octets: list[InvalidReference]
 ) -> Iterator[InvalidReference]:
-    for fault in _fault.finditer(name):
+    for fault in compiled(_FAULT).finditer(name):
         span = (place + fault.start(), place + fault.end())
         match fault.lastgroup:
             case "octets":
@@ -160,7 +159,7 @@ def _component(
 
 
 def _record_id(name: str, place: int, text: str) -> Iterator[InvalidReference]:
-    for fault in _fault_in_record_id.finditer(name):
+    for fault in compiled(_FAULT_IN_RECORD_ID).finditer(name):
         span = (place + fault.start(), place + fault.end())
         match fault.lastgroup:
             case "percent":

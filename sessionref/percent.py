@@ -11,11 +11,11 @@ from __future__ import annotations
 import re
 
 from sessionref._compiled import MUST_ENCODE, PCT_RUN
+from sessionref._recognizers import compiled
 
 __all__ = ["decode", "encode"]
 
 _needs_encoding = re.compile(MUST_ENCODE).search
-_run_of_octets = re.compile(PCT_RUN)
 
 
 def _octets(character: str) -> str:
@@ -60,7 +60,7 @@ def decode(encoded: str) -> str:
     try:
         return first + "".join([_ASCII[part[:2]] + part[2:] for part in rest])
     except KeyError:  # an octet of a longer sequence
-        return _run_of_octets.sub(_decode_run, encoded)
+        return compiled(PCT_RUN).sub(_decode_run, encoded)
 
 
 def _decode_run(run: re.Match[str]) -> str:

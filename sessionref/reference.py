@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypedDict, final
 
 from sessionref._compiled import AGENT_NAME, CANONICAL, PLAIN, REFERENCE
 from sessionref._names import SHORT_NAMES
+from sessionref._recognizers import compiled
 from sessionref._values import Value, plain_text
 from sessionref.diagnosis import diagnose, diagnose_agent
 from sessionref.errors import InvalidReference
@@ -41,9 +42,6 @@ __all__ = [
 ]
 
 _plain = re.compile(PLAIN).fullmatch
-_reference = re.compile(REFERENCE).fullmatch
-_canonical = re.compile(CANONICAL).fullmatch
-_agent_name = re.compile(AGENT_NAME).fullmatch
 _canonical_name = SHORT_NAMES.get
 _KEEP: Any = object()
 _hash: Any = None
@@ -284,7 +282,7 @@ def parse(text: str) -> SessionRef:
             made.ref = build_ref(key, value, record_id)
         made.__class__ = SessionRef
         return made  # type: ignore[no-any-return]
-    match = _reference(text)
+    match = compiled(REFERENCE).fullmatch(text)
     if match is not None:
         try:
             return _decoded(match)
@@ -303,7 +301,7 @@ def _decoded(match: re.Match[str]) -> SessionRef:
 
 def try_parse(text: str) -> SessionRef | None:
     """What `parse` returns, or None where it would raise `InvalidReference`."""
-    match = _plain(text) or _reference(text)
+    match = _plain(text) or compiled(REFERENCE).fullmatch(text)
     if match is None:
         return None
     try:
@@ -330,7 +328,10 @@ def is_canonical(text: str) -> bool:
 
     Never raises for a text; one that is no reference is not canonical.
     """
-    return _canonical(text) is not None and text.partition(":")[0] not in SHORT_NAMES
+    return (
+        compiled(CANONICAL).fullmatch(text) is not None
+        and text.partition(":")[0] not in SHORT_NAMES
+    )
 
 
 def canonical(text: str) -> str:
@@ -363,7 +364,7 @@ def _sha256(text: str) -> str:
 def _raw_parts(agent: str, namespace: str | None, session_id: str) -> tuple[str, str | None, str]:
     """The three parts of a key, refused where no reference could hold them."""
     agent = plain_text(agent, "agent")
-    if _agent_name(agent) is None:
+    if compiled(AGENT_NAME).fullmatch(agent) is None:
         raise next(diagnose_agent(agent, agent))
     if namespace is not None:
         namespace = _raw_component(namespace, "namespace", "ASR-054")

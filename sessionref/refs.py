@@ -7,10 +7,10 @@ the first, `Ref.from_fragment` and `Ref.fragment` the second.
 
 from __future__ import annotations
 
-import re
 from typing import Any, ClassVar, final
 
 from sessionref._compiled import ENTITY_KEYS, RECORD_ID, REFERENCE, TURN_KEY
+from sessionref._recognizers import compiled
 from sessionref._values import Value, plain_text
 from sessionref.diagnosis import diagnose_fragment
 from sessionref.errors import InvalidReference
@@ -18,10 +18,7 @@ from sessionref.percent import decode, encode
 
 __all__ = ["ENTITY_KEYS", "EntityRef", "RecordRef", "Ref", "TurnRef"]
 
-_reference = re.compile(REFERENCE).fullmatch
-_record_id = re.compile(RECORD_ID).fullmatch
-_record_id_prefix = re.compile(RECORD_ID).match
-_a_surrogate = re.compile(r"[\ud800-\udfff]").search
+_SURROGATE = r"[\ud800-\udfff]"
 _entity_keys = frozenset(ENTITY_KEYS)
 
 
@@ -75,7 +72,7 @@ class Ref(Value):
         reference with this ``#`` part would be invalid (ASR-059 to 061).
         """
         text = plain_text(text, "a ref")
-        match = _reference("x:x#" + text)
+        match = compiled(REFERENCE).fullmatch("x:x#" + text)
         if match is not None and match.lastindex is not None and match.lastindex > 3:  # noqa: PLR2004
             try:
                 return build_ref(*match.group(4, 5, 6))
@@ -137,7 +134,7 @@ class RecordRef(_RecordRefFields, Ref):
 
     def fragment(self) -> str:
         """The record ID, where every character of it may stand in a reference."""
-        if _record_id(self.record_id) is None:
+        if compiled(RECORD_ID).fullmatch(self.record_id) is None:
             raise _refusal(self.record_id, "record-id")
         return self.record_id
 
@@ -289,13 +286,13 @@ def _encoded(value: str) -> str:
 
 def refuse_surrogates(raw: str, component: str) -> None:
     """Raises `InvalidReference` where `raw` has no UTF-8 form (ASR-059, 060); not public."""
-    if not raw.isascii() and _a_surrogate(raw):
+    if not raw.isascii() and compiled(_SURROGATE).search(raw):
         raise _refusal(raw, component)
 
 
 def _refusal(raw: str, component: str) -> InvalidReference:
     """Why `raw` cannot stand in a reference, with the first place."""
-    surrogate = _a_surrogate(raw)
+    surrogate = compiled(_SURROGATE).search(raw)
     if surrogate is not None:
         return InvalidReference(
             "surrogate",
@@ -305,7 +302,7 @@ def _refusal(raw: str, component: str) -> InvalidReference:
             raw,
             f"surrogate code point in the {component}, which so has no reference",
         )
-    good = _record_id_prefix(raw)
+    good = compiled(RECORD_ID).match(raw)
     place = good.end() if good else 0
     return InvalidReference(
         "unencodable-record-id",

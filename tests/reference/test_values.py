@@ -152,7 +152,7 @@ def test_values_pickle_copy_and_show_themselves(value: object):
     assert copy.copy(value) is value
     assert copy.deepcopy(value) is value
     names = {n: getattr(sr, n) for n in ("SessionRef", "SessionKey", *REF_TYPES)}
-    assert eval(repr(value), names) == value  # noqa: S307
+    assert eval(repr(value), names) == value
 
 
 REF_TYPES = ("RecordRef", "EntityRef", "TurnRef")

@@ -1,0 +1,1 @@
+"""How sessions hang together: facets, originality, the forest, totals that count nothing twice."""

@@ -1,0 +1,178 @@
+"""Records of type `usage`: sums over a turn or a session, which count where no calls are recorded.
+
+Tokens and cost are looked at apart: a source can give one of calls and the other of sessions only,
+and can include children in one and not in the other (ASR-419).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from sessionref.lineage.measures import GROUPS, Sum, agreed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sessionref.lineage.calls import Bucket
+    from sessionref.lineage.executed import Executed, Side
+    from sessionref.lineage.gather import Aggregate
+    from sessionref.lineage.measures import Group
+    from sessionref.lineage.sessions import AccountLineage, SessionLineage
+    from sessionref.lineage.stream import StreamLineage
+
+__all__ = ["LEFT_OUT", "Item", "items"]
+
+#: Why an aggregate does not count, by code: the rule and a sentence.
+LEFT_OUT: dict[str, tuple[str, str]] = {
+    "no-coverage": ("ASR-321", "the aggregate does not say whether it covers a turn or a session"),
+    "calls-recorded": ("ASR-321", "the calls that it sums up are recorded one by one"),
+    "turns-reported": ("ASR-321", "the session's turns are reported one by one"),
+    "covered": ("ASR-425", "the session that ran the turn reports it itself"),
+}
+
+
+class Item(msgspec.Struct):
+    """The tokens or the cost of one aggregate, or of several that cover the same.
+
+    `places` are segment and row of each. `left_out` is a code of `LEFT_OUT`, None where the item
+    counts. `side` is ``doubtful`` where another session may report the same: then it stands under
+    unknown, and outside every total that has the other. With `with_children` it includes the work
+    of children, or may (`includes_children` is None).
+    """
+
+    group: Group
+    covers: Any
+    turn: str | None
+    places: list[tuple[int, int]]
+    sums: list[Sum]
+    includes_children: bool | None
+    day: str | None
+    bucket: Bucket = "unknown"
+    sum: Sum = msgspec.field(default_factory=Sum)
+    exact: bool = True
+    side: Side = "own"
+    left_out: str | None = None
+
+    @property
+    def counts(self) -> bool:
+        """Whether it counts as anything but a copy, be it under unknown."""
+        return self.left_out is None and self.bucket != "copied"
+
+    @property
+    def with_children(self) -> bool:
+        """Whether children's work is in it, or may be."""
+        return self.includes_children is not False
+
+
+def items(session: SessionLineage, account: AccountLineage, executed: Executed) -> list[Item]:
+    """What the aggregates of an account say, each with what becomes of it."""
+    found: dict[tuple[Group, Any, str | None], Item] = {}
+    apart: list[Item] = []
+    for segment, stream in enumerate(account.streams):
+        if not stream.gathered.aggregates:
+            continue
+        superseded = account.superseded(segment)
+        for aggregate in stream.gathered.aggregates:
+            if aggregate.row in superseded or aggregate.row in stream.originality.repeated:
+                continue
+            for item in _parts(stream, segment, aggregate):
+                if item.left_out is not None:
+                    apart.append(item)
+                    continue
+                key = (item.group, item.covers, item.turn)
+                first = found.setdefault(key, item)
+                if first is not item:
+                    _merge(first, item)
+    for item in found.values():
+        item.sum, item.exact = agreed(item.sums)
+        if len(item.sums) > 1 and not item.exact:
+            item.bucket = "copied" if item.bucket == "copied" else "unknown"
+        if item.with_children and item.bucket == "original":
+            item.bucket = "unknown"  # how much of it is the session's own work is not known
+    for group in GROUPS:
+        _weigh(session, account, executed, [i for i in found.values() if i.group == group], group)
+    return [*found.values(), *apart]
+
+
+def _parts(stream: StreamLineage, segment: int, aggregate: Aggregate) -> Iterator[Item]:
+    turn = stream.index.turns[aggregate.row] if aggregate.covers == "turn" else None
+    verdict = stream.verdict(aggregate.row)
+    bucket: Bucket = "unknown"
+    if verdict is not None and verdict.value != "unknown":
+        bucket = "copied" if verdict.value == "copy" else "original"
+    unclear = aggregate.covers != "session" and turn is None
+    day = None if aggregate.day < 0 else stream.gathered.day_names[aggregate.day]
+    for group in GROUPS:
+        total = Sum()
+        if group == "tokens" and aggregate.usage is not None:
+            total.add([count or 0 for count in msgspec.structs.astuple(aggregate.usage)])
+        elif group == "cost" and aggregate.cost is not None:
+            total.add([0] * 5, aggregate.cost)
+        else:
+            continue
+        yield Item(
+            group,
+            aggregate.covers if isinstance(aggregate.covers, str) else None,
+            turn,
+            [(segment, aggregate.row)],
+            [total],
+            aggregate.includes_children,
+            day,
+            bucket=bucket,
+            sum=total,
+            left_out="no-coverage" if unclear else None,
+        )
+
+
+def _merge(first: Item, other: Item) -> None:
+    """Let one item stand for two that cover the same, of which none supersedes the other."""
+    first.places += other.places
+    if first.bucket == "copied" != other.bucket:
+        first.sums, first.bucket = other.sums, other.bucket
+        first.day, first.includes_children = other.day, other.includes_children
+    elif first.bucket == other.bucket or other.bucket != "copied":
+        first.sums += other.sums
+        first.bucket = first.bucket if first.bucket == other.bucket else "unknown"
+        first.day = first.day if first.day == other.day else None
+        if first.includes_children != other.includes_children:
+            first.includes_children = None
+
+
+def _weigh(
+    session: SessionLineage,
+    account: AccountLineage,
+    executed: Executed,
+    several: list[Item],
+    group: Group,
+) -> None:
+    """Decide which of the items count: calls before turns, turns before the session."""
+    if not several:
+        return
+    turns = _recorded(account, group)
+    by_turn = [item for item in several if item.covers == "turn"]
+    for item in several:
+        item.side = executed.aggregate_side(session, item.turn)
+        recorded = item.turn in turns or None in turns if item.covers == "turn" else bool(turns)
+        if recorded:
+            item.left_out = "calls-recorded"
+        elif item.covers == "session" and by_turn:
+            item.left_out = "turns-reported"
+        elif item.side == "covered":
+            item.left_out = "covered"
+        elif item.side == "doubtful" and item.bucket == "original":
+            item.bucket = "unknown"
+
+
+def _recorded(account: AccountLineage, group: Group) -> set[str | None]:
+    """The turns that have recorded calls with tokens, or with a cost; None for calls of no turn."""
+    found: set[str | None] = set()
+    for segment, stream in enumerate(account.streams):
+        calls, turns = stream.gathered.calls, stream.index.turns
+        superseded = account.superseded(segment) if len(calls) else ()
+        for at, row in enumerate(calls.rows):
+            said = at not in calls.unmeasured if group == "tokens" else at in calls.costs
+            if said and row not in superseded:
+                found.add(turns[row])
+    return found

@@ -1,0 +1,190 @@
+"""Whether one record counts, and by which rule; and how to label a record that may be a copy."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+import msgspec
+
+from sessionref.lineage.aggregates import LEFT_OUT
+from sessionref.lineage.calls import Place
+
+if TYPE_CHECKING:
+    from sessionref.lineage.lineage import Lineage
+    from sessionref.lineage.originality import Verdict
+    from sessionref.lineage.sessions import SessionLineage
+    from sessionref.streams.outcomes import Hit
+
+__all__ = ["LABELS", "Explanation", "explain", "label"]
+
+Counts = Literal["counted", "not counted", "unknown"]
+
+#: What displays put beside a record by its originality (ASR-417): nothing where it is original.
+LABELS: dict[str, str] = {"copy": "copy", "unknown": "may be a copy"}
+
+
+class Explanation(msgspec.Struct, frozen=True):
+    """What becomes of one record in the totals of the scope.
+
+    ``unknown`` is counted too, apart from what is proven original. `rule` and `reason` (a stable
+    slug) say what decided; `originality` is the record's, None for header and declarations.
+    """
+
+    counts: Counts
+    rule: str
+    reason: str
+    message: str
+    originality: Verdict | None = None
+
+
+def label(verdict: Verdict | None) -> str | None:
+    """The label of a record with this originality in a search result or a display (ASR-417)."""
+    return None if verdict is None else LABELS.get(verdict.value)
+
+
+def explain(lineage: Lineage, hit: Hit) -> Explanation:
+    """Whether the record `hit` counts in the totals of its scope, and why.
+
+    Raises LookupError where the hit is not of the scope.
+    """
+    session, account, segment, row = lineage.find(hit)
+    stream = session.accounts[account].streams[segment]
+    verdict = stream.verdict(row)
+    if verdict is None:
+        return Explanation(
+            "not counted", "ASR-415", "declaration", "header and declarations are no work", None
+        )
+    if hit.type == "inference":
+        found = _call(lineage, session, account, segment, row, verdict)
+    elif hit.type == "usage":
+        found = _aggregate(lineage, session, account, segment, row, verdict)
+    else:
+        found = Explanation("not counted", "ASR-417", "no-usage", "the record reports no use")
+    return msgspec.structs.replace(found, originality=verdict)
+
+
+def _call(
+    lineage: Lineage,
+    session: SessionLineage,
+    account: int,
+    segment: int,
+    row: int,
+    verdict: Verdict,
+) -> Explanation:
+    own = session.accounts[account]
+    stream = own.streams[segment]
+    totals = lineage.totals
+    if row in own.superseded(segment):
+        return Explanation(
+            "not counted", "ASR-064", "superseded", "a later revision of the call counts whole"
+        )
+    if row in stream.originality.repeated:
+        return Explanation(
+            "not counted", "ASR-417", "written-again", "the source wrote the same record again"
+        )
+    if verdict.value == "copy":
+        return Explanation("not counted", "ASR-417", verdict.reason, verdict.message)
+    turn = stream.index.turns[row]
+    if totals.executed.call_side(session, turn) == "covered":
+        return Explanation("not counted", "ASR-425", "covered", LEFT_OUT["covered"][1])
+    number = totals.number_of(session)
+    settled = totals.settled(number, account)
+    place = Place(segment, stream.gathered.calls.rows.index(row))
+    shared = totals.shared_call(number, account, segment, place.at)
+    if shared is not None and len(shared.entries) > 1:
+        once = totals.once(shared)
+        mine = next(
+            entry
+            for entry in shared.entries
+            if (entry.session, entry.account) == (number, account) and place in entry.places
+        )
+        if once.bucket == "original" != mine.bucket:
+            return Explanation(
+                "not counted",
+                "ASR-416",
+                "original-elsewhere",
+                "the call is original in another session, and counts there",
+            )
+        if once.bucket == "unknown":
+            return Explanation(
+                "unknown",
+                "ASR-416",
+                "shared",
+                "several sessions hold the call; it counts once, and whose it is is unknown",
+            )
+    if place in settled.lost:
+        return Explanation(
+            "not counted",
+            "ASR-064",
+            "call-of-several",
+            "the record belongs to one of several calls, and nothing says to which",
+        )
+    for disputed in settled.disputed:
+        if place in disputed.places and disputed.bucket == "unknown":
+            return Explanation(
+                "unknown",
+                "ASR-064",
+                "disputed",
+                "several records tell of the call, and none supersedes the others",
+            )
+    if place.at not in settled.plain[segment] and not any(
+        place in disputed.places for disputed in settled.disputed
+    ):
+        return Explanation(
+            "not counted", "ASR-064", "same-call", "another record of the same call counts"
+        )
+    if verdict.value == "unknown":
+        return Explanation("unknown", verdict.rule, verdict.reason, verdict.message)
+    if totals.is_doubted(session, turn):
+        return Explanation(
+            "unknown",
+            "ASR-425",
+            "wrapper-or-backing",
+            "a session that wraps this one may report the call too, and does not say",
+        )
+    return Explanation("counted", verdict.rule, verdict.reason, verdict.message)
+
+
+def _aggregate(
+    lineage: Lineage,
+    session: SessionLineage,
+    account: int,
+    segment: int,
+    row: int,
+    verdict: Verdict,
+) -> Explanation:
+    totals = lineage.totals
+    own = session.accounts[account]
+    if row in own.superseded(segment):
+        return Explanation(
+            "not counted", "ASR-064", "superseded", "a later revision of the aggregate counts"
+        )
+    if verdict.value == "copy":
+        return Explanation("not counted", "ASR-417", verdict.reason, verdict.message)
+    several = totals.items(totals.number_of(session), account)
+    items = [item for item in several if (segment, row) in item.places]
+    counting = [item for item in items if item.left_out is None]
+    if not items:
+        return Explanation("not counted", "ASR-417", "no-usage", "the record reports no use")
+    if not counting:
+        code = items[0].left_out or ""
+        rule, message = LEFT_OUT[code]
+        return Explanation("not counted", rule, code, message)
+    if any(item.side == "doubtful" for item in counting):
+        return Explanation(
+            "not counted",
+            "ASR-425",
+            "wrapper-or-backing",
+            "the sessions that ran the turns report calls, and nothing says of which turns; it "
+            "stands under unknown in the session's row",
+        )
+    if any(item.with_children for item in counting):
+        return Explanation(
+            "unknown",
+            "ASR-419",
+            "includes-children",
+            "the aggregate may include children's work; what is not counted there counts",
+        )
+    if verdict.value == "unknown" or any(item.bucket == "unknown" for item in counting):
+        return Explanation("unknown", verdict.rule, verdict.reason, verdict.message)
+    return Explanation("counted", verdict.rule, verdict.reason, verdict.message)

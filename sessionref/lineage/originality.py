@@ -1,0 +1,168 @@
+"""Whether a record is its session's own work: copy, original or unknown (ASR-415, 416, 423).
+
+The answer follows from the stream alone. What other streams hold, or that they are missing, never
+turns a copy into an original or the other way round.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+import msgspec
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from sessionref.lineage.effective import Effective
+
+__all__ = ["Originality", "StreamOriginality", "Value", "Verdict"]
+
+Value = Literal["copy", "original", "unknown"]
+
+
+class Verdict(msgspec.Struct, frozen=True):
+    """An originality with what decided it: a rule, a stable slug, a sentence for people."""
+
+    value: Value
+    rule: str
+    reason: str
+    message: str
+
+
+#: Kept as a name of its own for those who only ask which of the three it is.
+Originality = Value
+
+_COPIED_FROM = Verdict("copy", "ASR-416", "copied-from", "the record carries copiedFrom")
+_PREFIX = Verdict(
+    "copy", "ASR-415", "inherited-prefix", "the record lies in the declared copied prefix"
+)
+_MIRROR = Verdict(
+    "unknown", "ASR-423", "mirror", "the stream is a mirror, and the record carries no copiedFrom"
+)
+_CONFLICT = Verdict(
+    "unknown",
+    "ASR-416",
+    "identity-conflict",
+    "the session has several captures that contradict each other",
+)
+_NO_LINEAGE = Verdict(
+    "unknown", "ASR-416", "no-inherits", "the session does not say what it inherits"
+)
+_MODE_UNKNOWN = Verdict(
+    "unknown", "ASR-416", "inherits-unknown", "what the session inherits is unknown"
+)
+_NO_BOUNDARY = Verdict(
+    "unknown",
+    "ASR-416",
+    "no-boundary",
+    "the session holds copies, and does not say where they end",
+)
+_BOUNDARY_LOST = Verdict(
+    "unknown",
+    "ASR-416",
+    "boundary-unresolved",
+    "the last copied record that the session names is not one record of the stream",
+)
+_AFTER_PREFIX = Verdict(
+    "original", "ASR-416", "after-prefix", "the record follows the declared copied prefix"
+)
+_ORIGINAL = {
+    "none": Verdict(
+        "original", "ASR-416", "inherits-none", "the session started from a fresh context"
+    ),
+    "referenced": Verdict(
+        "original",
+        "ASR-416",
+        "inherits-referenced",
+        "the session refers to inherited records and holds none",
+    ),
+    "rendered": Verdict(
+        "original",
+        "ASR-426",
+        "inherits-rendered",
+        "inherited context was rendered, which is new content of the session",
+    ),
+}
+
+
+class StreamOriginality:
+    """The originality of the records of one stream.
+
+    `effective` is the stream's lineage; `copied` the rows that carry `copiedFrom`; `unmarked` the
+    rows of header and declarations, which have no originality; `boundary` the `seq` of the record
+    that `localThroughId` names, None where it names not exactly one; `repeats` leads from a row
+    that the source wrote again to the row of its first writing. With `conflict` the stream is one
+    of several that contradict each other about one session.
+    """
+
+    __slots__ = ("_copied", "_prefix", "_repeats", "_rest", "_unmarked")
+
+    def __init__(
+        self,
+        effective: Effective,
+        *,
+        copied: Collection[int] = (),
+        unmarked: Collection[int] = (),
+        boundary: int | None = None,
+        repeats: dict[int, int] | None = None,
+        conflict: bool = False,
+    ) -> None:
+        self._copied = copied
+        self._unmarked = unmarked
+        self._repeats = repeats or {}
+        self._prefix: int | None = None
+        inherits = effective.inherits
+        if effective.is_mirror:
+            rest = _MIRROR
+        elif effective.claim("inherits") is None:
+            rest = _NO_LINEAGE
+        elif inherits is None or inherits.mode is None or inherits.mode == "unknown":
+            rest = _MODE_UNKNOWN
+        elif inherits.mode != "copied":
+            rest = _ORIGINAL[inherits.mode]
+        elif inherits.local_through_id is None:
+            rest = _NO_BOUNDARY
+        elif boundary is None:
+            rest = _BOUNDARY_LOST
+        else:
+            self._prefix = boundary
+            rest = _AFTER_PREFIX
+        if conflict and rest.value == "original":
+            rest = _CONFLICT
+        self._rest = rest
+
+    @property
+    def rest(self) -> Verdict:
+        """The verdict on records that nothing marks as copies."""
+        return self._rest
+
+    @property
+    def prefix(self) -> int | None:
+        """The `seq` up to which records are copies, None where no prefix is declared (ASR-415)."""
+        return self._prefix
+
+    @property
+    def is_uniform(self) -> bool:
+        """Whether all records have the verdict `rest`, header and declarations aside."""
+        return not self._copied and not self._repeats and self._prefix is None
+
+    def of(self, row: int, seq: int) -> Verdict | None:
+        """The verdict on the record at `row` with this `seq`; None for header and declarations."""
+        return None if row in self._unmarked else self.verdict(row, seq)
+
+    def verdict(self, row: int, seq: int) -> Verdict:
+        """As `of`, for a record that is known to be neither header nor declaration."""
+        if row in self._copied:
+            return _COPIED_FROM
+        if self._prefix is not None and seq <= self._prefix:
+            return _PREFIX
+        return self._rest
+
+    @property
+    def repeated(self) -> Collection[int]:
+        """The rows that the source wrote again."""
+        return self._repeats.keys()
+
+    def first_writing(self, row: int) -> int:
+        """The row whose originality `row` takes: its own, or that of its first writing."""
+        return self._repeats.get(row, row)

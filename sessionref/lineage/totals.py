@@ -1,0 +1,673 @@
+"""Totals of a scope that count nothing twice, and say what they cannot know.
+
+Copies never count (ASR-417). What may be a copy stands apart as unknown, counts in `counted_once`,
+and makes `may_include_copies` true (ASR-416). A call that its provider identifies counts once in
+a total over several sessions, however many of them hold it: as original where it is original
+somewhere, else as unknown, since then only its credit is unknown.
+"""
+
+from __future__ import annotations
+
+import itertools
+from array import array
+from collections import defaultdict
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import msgspec
+
+from sessionref.lineage import graph
+from sessionref.lineage.aggregates import items
+from sessionref.lineage.calls import (
+    CallIdentity,
+    Place,
+    amounts,
+    bucket_of,
+    call_key,
+    same,
+    settle,
+)
+from sessionref.lineage.executed import Executed
+from sessionref.lineage.measures import Sum, agreed
+from sessionref.lineage.notes import Note, notes_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from sessionref.lineage.aggregates import Item
+    from sessionref.lineage.calls import (
+        Bucket,
+        CallKey,
+        Disputed,
+        Settled,
+    )
+    from sessionref.lineage.forest import Forest
+    from sessionref.lineage.measures import Measure
+    from sessionref.lineage.sessions import AccountLineage, SessionLineage
+    from sessionref.lineage.stream import StreamLineage
+    from sessionref.reference import SessionRef
+    from sessionref.registry import Registry
+
+__all__ = ["GROUPINGS", "GroupTotal", "Grouping", "SessionTotal", "Shared", "Total", "Totals"]
+
+Grouping = Literal["session", "family", "agent", "day", "model"]
+GROUPINGS: tuple[Grouping, ...] = ("session", "family", "agent", "day", "model")
+
+_DELEGATION = ("spawnedBy", "announces")
+
+
+class Total(msgspec.Struct, frozen=True, rename="camel"):
+    """What counts once, and what that is made of; copies are beside it and count nowhere here."""
+
+    counted_once: Measure
+    original: Measure
+    copied: Measure
+    unknown: Measure
+
+
+class SessionTotal(msgspec.Struct, frozen=True):
+    """What the records of one session say; `session` is None where its header names none."""
+
+    session: str | None
+    original: Measure
+    copied: Measure
+    unknown: Measure
+    files: tuple[str, ...] = ()
+
+
+class GroupTotal(msgspec.Struct, frozen=True):
+    """The total of one session, family, agent, day or model; `name` is None where it is unknown."""
+
+    name: str | None
+    total: Total
+
+
+class Buckets:
+    """Three sums."""
+
+    __slots__ = ("copied", "original", "unknown")
+
+    def __init__(self) -> None:
+        self.original = Sum()
+        self.copied = Sum()
+        self.unknown = Sum()
+
+    def of(self, bucket: Bucket) -> Sum:
+        """The sum of that bucket."""
+        if bucket == "original":
+            return self.original
+        return self.copied if bucket == "copied" else self.unknown
+
+    def add(self, other: Buckets) -> None:
+        """Add what another has."""
+        self.original.add_sum(other.original)
+        self.copied.add_sum(other.copied)
+        self.unknown.add_sum(other.unknown)
+
+    def own(self) -> Sum:
+        """Original and unknown together."""
+        total = Sum()
+        total.add_sum(self.original)
+        total.add_sum(self.unknown)
+        return total
+
+    def total(self) -> Total:
+        """The three sums, and what counts once."""
+        return Total(
+            self.own().measure(),
+            self.original.measure(),
+            self.copied.measure(),
+            self.unknown.measure(),
+        )
+
+
+class Entry(NamedTuple):
+    """What one session says of a call that others may hold too."""
+
+    session: int
+    account: int
+    places: tuple[Place, ...]
+    bucket: Bucket
+    sum: Sum
+    model: str | None
+    day: str | None
+
+
+class Shared(msgspec.Struct):
+    """A call that its provider identifies, and all sessions that hold it other than as a copy."""
+
+    key: CallKey
+    entries: list[Entry]
+
+
+class Once(NamedTuple):
+    """What counts of a shared call."""
+
+    bucket: Bucket
+    sum: Sum
+    model: str | None
+    day: str | None
+    exact: bool
+
+
+class _Cell(NamedTuple):
+    """Where a contribution to totals belongs: the number of the session, model, UTC day."""
+
+    session: int
+    model: str | None
+    day: str | None
+
+
+class Totals:
+    """The totals of the sessions of one scope.
+
+    `sessions` are all of them, `forest` is theirs, `name_of` gives the canonical key that a
+    reference means in the scope. The order of `sessions` changes nothing but the order of rows.
+    """
+
+    def __init__(
+        self,
+        sessions: Sequence[SessionLineage],
+        forest: Forest,
+        name_of: Callable[[SessionRef], str],
+        registry: Registry,
+    ) -> None:
+        self._sessions = list(sessions)
+        self._numbers = {id(one): number for number, one in enumerate(self._sessions)}
+        self._forest = forest
+        self._identities = [CallIdentity.of(one.agent, registry) for one in self._sessions]
+        keyed = {one.session: one for one in self._sessions if one.session is not None}
+        self.executed = Executed(keyed, name_of)
+        self._rows = [Buckets() for _ in self._sessions]
+        self._cells: defaultdict[_Cell, Buckets] = defaultdict(Buckets)
+        self._notes: list[Note] = []
+        self._settled: list[list[Settled]] = []
+        self._items: list[list[list[Item]]] = []
+        self._candidates: dict[CallKey, list[Entry]] = {}
+        self._doubted: dict[str, frozenset[str]] = {}
+        self._fill()
+
+    # -- What comes out ---------------------------------------------------------------------
+
+    @cached_property
+    def sessions(self) -> tuple[SessionTotal, ...]:
+        """What the records of each session say, one row each.
+
+        A wrapper's report on turns that another session in scope reports itself stands in no
+        column. Shared calls stand in the row of each session that holds them.
+        """
+        return tuple(
+            SessionTotal(
+                session.session,
+                rows.original.measure(),
+                rows.copied.measure(),
+                rows.unknown.measure(),
+                session.files,
+            )
+            for session, rows in zip(self._sessions, self._rows, strict=True)
+        )
+
+    @cached_property
+    def total(self) -> Total:
+        """The total of the scope."""
+        return self._sum(self._cells, self.shared)
+
+    @property
+    def may_include_copies(self) -> bool:
+        """Whether anything that counts may be a copy (ASR-416)."""
+        return bool(self.total.unknown)
+
+    @cached_property
+    def shared(self) -> tuple[Shared, ...]:
+        """The calls that their provider identifies and that several records in scope tell of."""
+        return tuple(
+            Shared(key, self._candidates[key]) for key in sorted(self._candidates, key=str)
+        )
+
+    @cached_property
+    def notes(self) -> tuple[Note, ...]:
+        """What limits the totals, as sentences, session by session."""
+        found = [
+            *self._notes,
+            *notes_of(self._sessions, self._settled, self._items),
+            *self._shared_notes(),
+        ]
+        found.sort(key=lambda note: (note.session is None, note.session or "", note.code))
+        return tuple(found)
+
+    def by(self, grouping: Grouping) -> tuple[GroupTotal, ...]:
+        """Totals by session, family, agent, UTC day or model, in the order of names, None last.
+
+        Within a group nothing counts twice. A call that several groups hold counts in each, so
+        the groups of sessions and families can add up to more than the total.
+        """
+        if grouping == "session":
+            return tuple(
+                GroupTotal(session.session, rows.total())
+                for session, rows in zip(self._sessions, self._rows, strict=True)
+            )
+        cells: defaultdict[str | None, dict[_Cell, Buckets]] = defaultdict(dict)
+        for cell, buckets in self._cells.items():
+            cells[self._label(grouping, cell)][cell] = buckets
+        shared: defaultdict[str | None, list[Shared]] = defaultdict(list)
+        for call in self.shared:
+            if grouping == "family":
+                apart: defaultdict[str | None, list[Entry]] = defaultdict(list)
+                for entry in call.entries:
+                    apart[self._family(entry.session)].append(entry)
+                for name, entries in apart.items():
+                    shared[name].append(Shared(call.key, entries))
+            else:
+                once = self._once(call.entries)
+                cell = _Cell(call.entries[0].session, once.model, once.day)
+                shared[self._label(grouping, cell)].append(call)
+        names = sorted({*cells, *shared}, key=lambda name: (name is None, name or ""))
+        return tuple(
+            GroupTotal(name, self._sum(cells.get(name, {}), shared.get(name, ()))) for name in names
+        )
+
+    def of(self, sessions: Iterable[str]) -> Total:
+        """The total of some sessions of the scope, by canonical key, with nothing counted twice."""
+        wanted = set(sessions)
+        numbers = {n for n, one in enumerate(self._sessions) if one.session in wanted}
+        cells = {cell: sums for cell, sums in self._cells.items() if cell.session in numbers}
+        shared: list[Shared] = []
+        for call in self.shared:
+            entries = [entry for entry in call.entries if entry.session in numbers]
+            if entries:
+                shared.append(Shared(call.key, entries))
+        return self._sum(cells, shared)
+
+    # -- What `explain` asks ----------------------------------------------------------------
+
+    def number_of(self, session: SessionLineage) -> int:
+        """The number of a session of these totals."""
+        return self._numbers[id(session)]
+
+    def settled(self, session: int, account: int) -> Settled:
+        """The calls of an account."""
+        return self._settled[session][account]
+
+    def items(self, session: int, account: int) -> list[Item]:
+        """What the aggregates of an account say."""
+        return self._items[session][account]
+
+    def shared_call(self, session: int, account: int, segment: int, at: int) -> Shared | None:
+        """The shared call that a record tells of, None where it is of another kind."""
+        one = self._sessions[session]
+        stream = one.accounts[account].streams[segment]
+        key = call_key(stream, at, one.agent, self._identities[session])
+        entries = self._candidates.get(key, []) if key is not None else []
+        place = Place(segment, at)
+        for entry in entries:
+            if (entry.session, entry.account) == (session, account) and place in entry.places:
+                return Shared(key, entries) if key is not None else None
+        return None
+
+    def once(self, call: Shared) -> Once:
+        """What counts of a shared call in the total of the scope."""
+        return self._once(call.entries)
+
+    # -- How it is made ---------------------------------------------------------------------
+
+    def _fill(self) -> None:
+        for session in self._sessions:
+            executed = self.executed
+            self._items.append([items(session, one, executed) for one in session.accounts])
+        self._doubted = self.executed.doubted(
+            session
+            for session, accounts in zip(self._sessions, self._items, strict=True)
+            if any(item.side == "doubtful" and item.counts for found in accounts for item in found)
+        )
+        repeated = self._settle()
+        for number, session in enumerate(self._sessions):
+            wrapper = self.executed.is_wrapper(session)
+            for a, account in enumerate(session.accounts):
+                settled = self._settled[number][a]
+                for segment, stream in enumerate(account.streams):
+                    at: Sequence[int] = settled.plain[segment]
+                    if not len(at):
+                        continue
+                    if repeated:
+                        at = self._set_apart(number, a, segment, stream, at, repeated)
+                    if wrapper:
+                        at = [one for one in at if self._counts_here(session, stream, one)]
+                    self._add_calls(number, session, stream, at)
+                self._add_disputed(number, a, account, settled)
+        self._add_shared_rows()
+        self._add_items()
+
+    def _settle(self) -> frozenset[int]:
+        """Settle all accounts; the hashes of call keys that come more than once."""
+        hashes = array("q")
+        for number, session in enumerate(self._sessions):
+            identity = self._identities[number]
+            settled = [settle(account, session.agent, identity) for account in session.accounts]
+            self._settled.append(settled)
+            if identity.everywhere:
+                for account, calls in zip(session.accounts, settled, strict=True):
+                    for segment, stream in enumerate(account.streams):
+                        hashes.extend(_hashes(stream, calls.plain[segment], identity))
+                    hashes.extend(
+                        hash(one.key[1:]) for one in calls.disputed if one.key is not None
+                    )
+        ordered = sorted(hashes)
+        return frozenset(
+            one for one, following in itertools.pairwise(ordered) if one == following
+        )
+
+    def _set_apart(
+        self,
+        number: int,
+        account: int,
+        segment: int,
+        stream: StreamLineage,
+        positions: Sequence[int],
+        repeated: frozenset[int],
+    ) -> Sequence[int]:
+        """Take out the calls that other records may tell of too; what is left."""
+        session, identity = self._sessions[number], self._identities[number]
+        if not identity.everywhere:
+            return positions
+        left: list[int] = []
+        hashes = _hashes(stream, positions, identity, keep_order=True)
+        for at, hashed in zip(positions, hashes, strict=True):
+            key = call_key(stream, at, session.agent, identity) if hashed in repeated else None
+            if key is None or not self._share(number, account, (Place(segment, at),), key):
+                left.append(at)
+        return left
+
+    def _share(
+        self,
+        number: int,
+        account: int,
+        places: tuple[Place, ...],
+        key: CallKey,
+        disputed: Disputed | None = None,
+    ) -> bool:
+        """Note a call that others may hold; False where it is a copy here, or counts elsewhere."""
+        session = self._sessions[number]
+        streams = session.accounts[account].streams
+        stream, at = streams[places[0].segment], places[0].at
+        bucket = bucket_of(stream, at) if disputed is None else disputed.bucket
+        total = amounts(stream.gathered.calls, at) if disputed is None else disputed.sum
+        if bucket == "copied" or not self._counts_here(session, stream, at):
+            return False
+        bucket = self._doubt(session, stream, at, bucket)
+        model = same(_model(streams[place.segment], place.at) for place in places)
+        day = same(_day(streams[place.segment], place.at) for place in places)
+        entry = Entry(number, account, places, bucket, total, model, day)
+        self._candidates.setdefault(key, []).append(entry)
+        return True
+
+    def _add_shared_rows(self) -> None:
+        """Add each shared call to the rows of the sessions that hold it, once to each."""
+        for entries in self._candidates.values():
+            by_session: defaultdict[int, list[Entry]] = defaultdict(list)
+            for entry in entries:
+                by_session[entry.session].append(entry)
+            for number, own in by_session.items():
+                once = self._once(own)
+                self._rows[number].of(once.bucket).add_sum(once.sum)
+
+    def _counts_here(self, session: SessionLineage, stream: StreamLineage, at: int) -> bool:
+        """Whether a call counts in the session that holds it, and not in one that ran its turn."""
+        turn = stream.index.turns[stream.gathered.calls.rows[at]]
+        return self.executed.call_side(session, turn) == "own"
+
+    def is_doubted(self, session: SessionLineage, turn: str | None) -> bool:
+        """Whether a wrapper may report a call of the session in `turn` too (ASR-425)."""
+        certain = self._doubted.get(session.session or "")
+        return certain is not None and (turn is None or f"turnId={turn}" not in certain)
+
+    def _doubt(
+        self, session: SessionLineage, stream: StreamLineage, at: int, bucket: Bucket
+    ) -> Bucket:
+        """The bucket of a call, unknown where a wrapper may report it too."""
+        turn = stream.index.turns[stream.gathered.calls.rows[at]]
+        return "unknown" if bucket == "original" and self.is_doubted(session, turn) else bucket
+
+    def _add_calls(
+        self, number: int, session: SessionLineage, stream: StreamLineage, at: Sequence[int]
+    ) -> None:
+        """Add records that each count as one call."""
+        calls = stream.gathered.calls
+        groups: defaultdict[tuple[int, int, Bucket], list[int]] = defaultdict(list)
+        models, days = calls.models, calls.days
+        originality = stream.originality
+        if originality.is_uniform and (session.session or "") not in self._doubted:
+            rest: Bucket = "original" if originality.rest.value == "original" else "unknown"
+            for one in at:
+                groups[models[one], days[one], rest].append(one)
+        else:
+            for one in at:
+                bucket = self._doubt(session, stream, one, bucket_of(stream, one))
+                groups[models[one], days[one], bucket].append(one)
+        tokens, gathered = calls.tokens, stream.gathered
+        for (model, day, bucket), members in groups.items():
+            total = Sum()
+            total.tokens = [sum([tokens[5 * one + n] for one in members]) for n in range(5)]
+            total.calls = len(members)
+            if calls.costs:
+                for one in members:
+                    total.add(_NOTHING, calls.costs.get(one))
+            cell = _Cell(
+                number,
+                None if model < 0 else gathered.model_names[model],
+                None if day < 0 else gathered.day_names[day],
+            )
+            self._add(cell, bucket, total)
+
+    def _add(self, cell: _Cell, bucket: Bucket, total: Sum) -> None:
+        self._rows[cell.session].of(bucket).add_sum(total)
+        self._cells[cell].of(bucket).add_sum(total)
+
+    def _add_disputed(self, number: int, a: int, account: AccountLineage, settled: Settled) -> None:
+        session = self._sessions[number]
+        for one in settled.disputed:
+            if one.key is not None and self._share(number, a, one.places, one.key, one):
+                continue
+            segment, at = one.places[0]
+            stream = account.streams[segment]
+            if one.bucket == "copied" or self._counts_here(session, stream, at):
+                streams = account.streams
+                cell = _Cell(
+                    number,
+                    same(_model(streams[place.segment], place.at) for place in one.places),
+                    same(_day(streams[place.segment], place.at) for place in one.places),
+                )
+                self._add(cell, self._doubt(session, stream, at, one.bucket), one.sum)
+
+    def _add_items(self) -> None:
+        """Add the aggregates that count; last those that may hold what has been counted."""
+        with_children: defaultdict[int, list[Item]] = defaultdict(list)
+        for number, accounts in enumerate(self._items):
+            for item in (item for several in accounts for item in several):
+                if item.left_out is not None:
+                    continue
+                if not item.counts:
+                    self._add(_Cell(number, None, item.day), "copied", item.sum)
+                elif item.side == "doubtful":
+                    self._rows[number].of(item.bucket).add_sum(item.sum)
+                elif item.with_children:
+                    with_children[number].append(item)
+                else:
+                    self._add(_Cell(number, None, item.day), item.bucket, item.sum)
+        if with_children:
+            self._add_remainders(with_children)
+
+    def _add_remainders(self, with_children: dict[int, list[Item]]) -> None:
+        """Add aggregates that include children, or may, less what is counted of these (ASR-419).
+
+        What is left is the parent's own share, so aggregate and children together are never more
+        than the aggregate, unless the children alone are. Children count first, so that each is
+        taken away once. Where a session is reached by several ways that sum is not to be had, and
+        the aggregate is left out.
+        """
+        numbers = {one.session: n for n, one in enumerate(self._sessions) if one.session}
+        forest = self._forest
+        counted: dict[str, Sum] = {}
+        tangled: set[str] = set()
+
+        def children(name: str) -> tuple[str, ...]:
+            return forest.children(name, _DELEGATION)
+
+        for group in graph.strong_components(forest.nodes, children):
+            for name in group:
+                below = Sum()
+                for child in children(name):
+                    if child in counted and child not in group:
+                        below.add_sum(counted[child])
+                    if (
+                        child in group
+                        or child in tangled
+                        or len(forest.parents(child, _DELEGATION)) > 1
+                    ):
+                        tangled.add(name)
+                number = numbers.get(name)
+                total = Sum()
+                if number is not None:
+                    total = self._rows[number].own()
+                    for item in with_children.pop(number, ()):
+                        total.add_sum(self._add_remainder(number, name, item, below, tangled))
+                total.add_sum(below)
+                counted[name] = total
+        for number, several in with_children.items():  # sessions without a key
+            for item in several:
+                self._add(_Cell(number, None, item.day), item.bucket, item.sum)
+
+    def _add_remainder(
+        self, number: int, name: str, item: Item, below: Sum, tangled: set[str]
+    ) -> Sum:
+        """Add what is left of one aggregate; what of it counts."""
+        row = self._rows[number].of(item.bucket)
+        row.add_sum(item.sum)
+        if name in tangled:
+            self._notes.append(
+                Note(
+                    "tangled-children",
+                    name,
+                    "an aggregate that may include children is left out of totals, because the "
+                    "children are reached by several ways",
+                )
+            )
+            return Sum()
+        rest = item.sum.less(below.only(item.group))
+        self._cells[_Cell(number, None, item.day)].of(item.bucket).add_sum(rest)
+        return rest
+
+    # -- Sums -------------------------------------------------------------------------------
+
+    def _sum(self, cells: dict[_Cell, Buckets], shared: Iterable[Shared]) -> Total:
+        buckets = Buckets()
+        for one in cells.values():
+            buckets.add(one)
+        for call in shared:
+            once = self._once(call.entries)
+            buckets.of(once.bucket).add_sum(once.sum)
+        return buckets.total()
+
+    def _once(self, entries: Sequence[Entry]) -> Once:
+        """What counts of one call: its original where there is one, else what is unknown."""
+        own = [entry for entry in entries if entry.bucket == "original"] or list(entries)
+        total, exact = agreed([entry.sum for entry in own])
+        if not exact:
+            latest = [entry for entry in own if not self._is_earlier(entry, own)]
+            if latest:
+                own = latest
+                total, exact = agreed([entry.sum for entry in own])
+        total.calls = 1
+        return Once(
+            own[0].bucket,
+            total,
+            same(entry.model for entry in own),
+            same(entry.day for entry in own),
+            exact,
+        )
+
+    def _is_earlier(self, entry: Entry, others: Iterable[Entry]) -> bool:
+        """Whether an entry says what another session's revision, superseded there, said."""
+        for other in others:
+            if other is not entry and any(
+                earlier.tokens == entry.sum.tokens and earlier.cost == entry.sum.cost
+                for earlier in self._superseded(other)
+            ):
+                return True
+        return False
+
+    def _superseded(self, entry: Entry) -> Iterator[Sum]:
+        """What the earlier revisions of a call said."""
+        account = self._sessions[entry.session].accounts[entry.account]
+        for segment, at in entry.places:
+            stream = account.streams[segment]
+            calls, index = stream.gathered.calls, stream.index
+            for hit in index.revisions(index.hit(calls.rows[at])):
+                row = index.row(hit)
+                if row in index.superseded:
+                    yield amounts(calls, calls.rows.index(row))
+
+    # -- Labels -----------------------------------------------------------------------------
+
+    def _label(self, grouping: Grouping, cell: _Cell) -> str | None:
+        if grouping == "family":
+            return self._family(cell.session)
+        if grouping == "agent":
+            return self._sessions[cell.session].agent
+        return cell.day if grouping == "day" else cell.model
+
+    def _family(self, number: int) -> str | None:
+        session = self._sessions[number].session
+        return None if session is None else self._forest.family_of[session].name
+
+    def _shared_notes(self) -> Iterator[Note]:
+        several = [call for call in self.shared if len(call.entries) > 1]
+        unknown = sum(self._once(call.entries).bucket == "unknown" for call in several)
+        if unknown:
+            yield Note(
+                "shared-calls",
+                None,
+                f"{unknown} model call(s) stand in several sessions and count once: that they were "
+                "made is certain, which session made them is not",
+            )
+        unequal = sum(not self._once(call.entries).exact for call in several)
+        if unequal:
+            yield Note(
+                "shared-calls-differ",
+                None,
+                f"of {unequal} model call(s) that stand in several sessions these say different "
+                "numbers; only what they agree on counts",
+            )
+
+
+_NOTHING: Any = (0, 0, 0, 0, 0)
+
+
+def _hashes(
+    stream: StreamLineage,
+    positions: Iterable[int],
+    identity: CallIdentity,
+    *,
+    keep_order: bool = False,
+) -> Iterator[int]:
+    """A hash for each call that its provider identifies; with `keep_order` 0 for the others."""
+    calls, values = stream.gathered.calls, stream.index.values
+    rows, derived = calls.rows, calls.derived
+    request_of = calls.requests.get
+    for at in positions:
+        request = request_of(at) if identity.with_request else None
+        call = values[rows[at]]
+        if at in derived or call is None or (identity.with_request and request is None):
+            if keep_order:
+                yield 0
+        else:
+            yield hash((call, request))
+
+
+def _model(stream: StreamLineage, at: int) -> str | None:
+    model = stream.gathered.calls.models[at]
+    return None if model < 0 else stream.gathered.model_names[model]
+
+
+def _day(stream: StreamLineage, at: int) -> str | None:
+    day = stream.gathered.calls.days[at]
+    return None if day < 0 else stream.gathered.day_names[day]

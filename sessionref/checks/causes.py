@@ -1,0 +1,124 @@
+"""One finding for each fault: what only follows from another finding is left out.
+
+A finding is never left out for one that is less grave.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from sessionref.findings import SEVERITIES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from sessionref.findings import Finding
+    from sessionref.streams.index import StreamIndex
+
+__all__ = ["Causes", "root_causes"]
+
+#: Codes that say that what stands at a place cannot be used at all, so that nothing else about the
+#: place, or about what is inside it, is a fault of its own. The first comes first.
+_UNUSABLE = (
+    "duplicate-member",
+    "bad-utf8",
+    "lone-surrogate",
+    "bad-member",
+    "missing-member",
+    "wrong-shape",
+    "bad-actor",
+)
+_RANK = {code: rank for rank, code in enumerate(_UNUSABLE)}
+_GRAVITY = {severity: rank for rank, severity in enumerate(SEVERITIES)}
+
+#: Members without which a line is no record.
+_REQUIRED = frozenset({"$.type", "$.seq", "$.id"})
+#: Codes of lines that are no records.
+_UNREAD = frozenset({"not-object", "too-deep"})
+_UNREAD_FOR_A_MEMBER = frozenset({"missing-member", "bad-member"})
+
+_steps = re.compile(r"[.\[]").finditer
+
+
+class Causes:
+    """What went wrong in reading a stream that other findings could follow from."""
+
+    def __init__(self, index: StreamIndex) -> None:
+        self._index = index
+        self._unread = [f for f in index.findings if f.severity == "error" and _is_unread(f)]
+        #: The IDs of records that could not be read; a reference to one is no fault of its own.
+        self.missing_ids = frozenset(f.id for f in self._unread if f.id is not None)
+        self._faulty = frozenset(
+            finding.line for finding in index.findings if finding.code.startswith("supersedes-")
+        )
+
+    def header_is_unread(self) -> bool:
+        """Whether a line before all records could not be read, and may have been the header."""
+        index = self._index
+        first = index.hit(0).line if len(index) else None
+        return any(first is None or (f.line or 0) < first for f in self._unread)
+
+    def lines_naming_the_missing(self) -> frozenset[int]:
+        """The lines of records that supersede one that could not be read."""
+        if not self.missing_ids:
+            return frozenset()
+        index = self._index
+        return frozenset(
+            index.hit(row).line for row, named in index.supersedes() if named in self.missing_ids
+        )
+
+    def has_broken_chain(self, rows: Iterable[int]) -> bool:
+        """Whether a link in the chains of these rows is at fault, which may have made them two."""
+        index = self._index
+        return bool(self._faulty) and any(
+            hit.line in self._faulty for row in rows for hit in index.revisions(index.hit(row))
+        )
+
+
+def _is_unread(finding: Finding) -> bool:
+    if finding.code in _UNREAD_FOR_A_MEMBER:
+        return finding.path in _REQUIRED
+    return finding.code in _UNREAD
+
+
+def root_causes(found: Iterable[Finding], causes: Causes) -> Iterator[Finding]:
+    """Those of `found`, all about one stream, that are faults of their own, by line."""
+    dangling = causes.lines_naming_the_missing()
+    ordered = sorted(found, key=lambda finding: finding.line or 0)
+    for line, group in groupby(ordered, lambda finding: finding.line):
+        at_line = list(group)
+        for finding in _at_places(at_line) if len(at_line) > 1 else at_line:
+            if finding.code == "no-header" and causes.header_is_unread():
+                continue
+            if finding.code == "supersedes-unknown" and line in dangling:
+                continue
+            yield finding
+
+
+def _at_places(found: Sequence[Finding]) -> Iterator[Finding]:
+    """The findings about one line, without those about what another says is of no use.
+
+    Of several errors about one place the first is the fault.
+    """
+    unusable: set[tuple[str | None, str]] = set()
+    at_fault: set[tuple[str | None, str]] = set()
+    ranked = sorted(found, key=lambda f: (_GRAVITY[f.severity], _RANK.get(f.code, len(_UNUSABLE))))
+    kept: list[Finding] = []
+    for finding in ranked:
+        path = finding.path
+        if path is None:
+            kept.append(finding)
+            continue
+        place = (finding.id, path)
+        above = {(finding.id, path[: step.start()]) for step in _steps(path)}
+        if place in at_fault or not unusable.isdisjoint((place, *above)):
+            continue
+        if finding.severity == "error":
+            at_fault.add(place)
+        if finding.code in _RANK:
+            unusable.add(place)
+        kept.append(finding)
+    order = {id(finding): number for number, finding in enumerate(found)}
+    return iter(sorted(kept, key=lambda finding: order[id(finding)]))

@@ -1,0 +1,93 @@
+"""What some rules look at beyond identity and references, gathered while a stream is read."""
+
+from __future__ import annotations
+
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from msgspec import UNSET
+
+from sessionref.agent import name_kind
+from sessionref.streams.observe import attribute, value
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from sessionref.streams.envelope import Envelope
+
+__all__ = ["OBSERVER", "Envelopes", "Noted"]
+
+#: The name under which a scope keeps what this observer gathers.
+OBSERVER = "Envelopes"
+
+_SOURCES = (b'"native"', b'"derived"')
+_NATIVE = b'"native"'
+_CAPTURE = b'"capture"'
+_DERIVED = b'"derived"'
+_DELEGATION = "subagent"
+_CALL = "inference"
+
+_get: Callable[[Any], tuple[Any, Any, Any]] = attrgetter(
+    attribute("idSource"), attribute("idScope"), attribute("callIdSource")
+)
+_agent: Callable[[Any], Any] = attrgetter(attribute("agent"))
+_call_source: Callable[[Any], Any] = attrgetter(attribute("inferenceIdSource"))
+_NONE = (UNSET, UNSET, UNSET)
+
+
+class Noted(NamedTuple):
+    """A member of the record in `row` with a text that a rule looks at."""
+
+    row: int
+    member: str
+    text: str
+
+
+class Envelopes:
+    """Where IDs come from, and agents that records name. An `Observer`.
+
+    `sources` are values of `idSource` and `callIdSource` that are neither ``native`` nor
+    ``derived``; `derived` the rows of model calls whose ID is marked as derived; `scoped` the rows
+    of records that are native and of one capture only; `agents` the names of agents on subagent
+    records, reverse-DNS names apart: those anybody may write.
+    """
+
+    members = frozenset({"idSource", "idScope", "callIdSource", "inferenceIdSource", "agent"})
+
+    def __init__(self) -> None:
+        self.sources: list[Noted] = []
+        self.scoped: list[int] = []
+        self.agents: list[Noted] = []
+        self.derived: set[int] = set()
+
+    def see(
+        self,
+        row: int,
+        types: Sequence[str],
+        records: Sequence[Envelope],
+        contents: Sequence[bytes],  # noqa: ARG002 - what is needed of them is decoded
+    ) -> None:
+        """Look at some records."""
+        for at, (kind, record) in enumerate(zip(types, records, strict=True), row):
+            present = _get(record)
+            if present != _NONE:
+                self._note(at, *present)
+                if kind == _CALL and _is(_call_source(record) or present[0], _DERIVED):
+                    self.derived.add(at)
+            if kind == _DELEGATION and (raw := _agent(record)) is not UNSET:
+                name = value(raw)
+                if isinstance(name, str) and name_kind(name) != "reverse-dns":
+                    self.agents.append(Noted(at, "agent", name))
+
+    def _note(self, row: int, source: Any, scope: Any, call_source: Any) -> None:
+        for member, raw in (("idSource", source), ("callIdSource", call_source)):
+            if raw is not UNSET and bytes(raw) not in _SOURCES:
+                text = value(raw)
+                if isinstance(text, str):
+                    self.sources.append(Noted(row, member, text))
+        if _is(scope, _CAPTURE) and _is(source, _NATIVE):
+            self.scoped.append(row)
+
+
+def _is(raw: Any, text: bytes) -> bool:
+    return raw is not UNSET and bytes(raw) == text

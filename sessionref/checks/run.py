@@ -1,0 +1,173 @@
+"""Checking a scope: every rule on every stream, one finding for each fault."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from sessionref.checks.causes import Causes, root_causes
+from sessionref.checks.envelopes import Envelopes
+from sessionref.checks.resolutions import resolution_findings
+from sessionref.checks.rules import rules
+from sessionref.checks.strict import strict_findings
+from sessionref.checks.view import View
+from sessionref.scope.resolve import Resolver
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from sessionref.findings import Finding
+    from sessionref.scope.capture import Capture
+    from sessionref.scope.scope import Scope
+    from sessionref.scope.session import Account
+    from sessionref.streams.observe import Observer
+    from sessionref.streams.source import Input
+
+__all__ = ["OBSERVERS", "check"]
+
+#: What a scope must have been read with, so that every rule finds what it looks at.
+OBSERVERS: tuple[Callable[[], Observer], ...] = (Envelopes,)
+
+
+def check(
+    scope: Scope, *, strict: Callable[[Input], Iterable[bytes] | None] | None = None
+) -> Iterator[Finding]:
+    """Every finding about the streams of `scope`, file by file, by line.
+
+    The scope must have been read with `OBSERVERS`. With `strict` the bytes of each input are looked
+    at as well (`sessionref.checks.strict`): it is called with what was read and gives its bytes, or
+    None for an input that holds no streams. No more is held than the findings of one stream, those
+    of a session with several streams, and what reading them has found.
+    """
+    return _Run(scope, strict).findings()
+
+
+class _Run:
+    def __init__(
+        self, scope: Scope, strict: Callable[[Input], Iterable[bytes] | None] | None
+    ) -> None:
+        self._scope = scope
+        self._strict = strict
+        self._rules = tuple(rules().values())
+        self._captures = sorted(scope.captures, key=lambda capture: capture.place)
+        #: The accounts whose captures are read, by capture; repeats have none.
+        self._accounts = {
+            capture: account
+            for session in scope
+            for account in session.accounts
+            for capture in account.captures
+        }
+        #: What references gave in accounts of several captures, until these have their turn.
+        self._waiting: dict[Capture, list[Finding]] = {}
+
+    def findings(self) -> Iterator[Finding]:
+        owners = {
+            id(finding): capture
+            for capture in self._captures
+            for finding in capture.index.findings
+        }
+        #: What reading gave: of each capture, and of inputs as such by their name.
+        of_captures: dict[Capture, list[Finding]] = {}
+        of_inputs: dict[str | None, list[Finding]] = {}
+        for finding in self._scope.findings:
+            owner = owners.get(id(finding))
+            if owner is None:
+                of_inputs.setdefault(finding.file, []).append(finding)
+            else:
+                of_captures.setdefault(owner, []).append(finding)
+        files = {capture.file for capture in self._captures}
+        for file, found in of_inputs.items():
+            if file not in files:
+                yield from found
+        for _, group in groupby(self._captures, _input):
+            captures = list(group)
+            first = captures[0]
+            of_captures.setdefault(first, [])[:0] = of_inputs.pop(first.file, [])
+            yield from self._of_input(captures, of_captures)
+
+    def _of_input(
+        self, captures: Sequence[Capture], raised: dict[Capture, list[Finding]]
+    ) -> Iterator[Finding]:
+        """What is found in the captures of one input, in their order."""
+        strict = _ByLine(self._strictly(captures[0]))
+        for number, capture in enumerate(captures, 1):
+            looked_at = strict.up_to(
+                _first_line(captures[number]) - 1 if number < len(captures) else None
+            )
+            found = [_placed(finding, capture) for finding in raised.pop(capture, [])]
+            account = self._accounts.get(capture)
+            if account is not None:
+                found += self._of_references(capture, account)
+                found = self._by_rules(capture, found)
+            yield from root_causes([*looked_at, *found], Causes(capture.index))
+
+    def _strictly(self, capture: Capture) -> Iterator[Finding]:
+        chunks = None if self._strict is None else self._strict(capture.source)
+        if chunks is not None:
+            yield from strict_findings(chunks, capture.file)
+
+    def _of_references(self, capture: Capture, account: Account) -> list[Finding]:
+        """What the references of a capture gave."""
+        if capture not in self._waiting:
+            causes = [Causes(read.index) for read in account.captures]
+            problems = Resolver(self._scope, account).problems_by_place()
+            found: list[list[Finding]] = [[] for _ in account.captures]
+            for number, finding in resolution_findings(problems, account, causes):
+                found[number].append(finding)
+            self._waiting.update(zip(account.captures, found, strict=True))
+        return self._waiting.pop(capture)
+
+    def _by_rules(self, capture: Capture, raised: Iterable[Finding]) -> list[Finding]:
+        """What the rules say of a capture, and what was raised under none of them."""
+        by_rule: dict[str | None, list[Finding]] = {}
+        for finding in raised:
+            by_rule.setdefault(finding.rule, []).append(finding)
+        view = View(capture, self._scope.registry, by_rule)
+        found: list[Finding] = []
+        for rule in self._rules:
+            found += rule.check(view)
+            by_rule.pop(rule.number, None)
+        for left in by_rule.values():
+            found += left
+        return found
+
+
+class _ByLine:
+    """Findings in the order of lines, taken bit by bit."""
+
+    def __init__(self, findings: Iterable[Finding]) -> None:
+        self._findings = iter(findings)
+        self._next = next(self._findings, None)
+
+    def up_to(self, line: int | None) -> list[Finding]:
+        """Those up to a line, or all that are left."""
+        found: list[Finding] = []
+        while self._next is not None and (line is None or _line(self._next) <= line):
+            found.append(self._next)
+            self._next = next(self._findings, None)
+        return found
+
+
+def _input(capture: Capture) -> tuple[str | None, int]:
+    """What tells inputs apart: the name, or for one without a name the input itself."""
+    return capture.file, 0 if capture.file is not None else id(capture.source)
+
+
+def _placed(finding: Finding, capture: Capture) -> Finding:
+    """`finding` with the `seq` and ID of the header where it is about that and does not say so."""
+    index = capture.index
+    if finding.id is None and finding.path is not None and index.header.content:
+        header = index.hit(0)
+        if finding.line == header.line:
+            return msgspec.structs.replace(finding, seq=header.seq, id=header.id)
+    return finding
+
+
+def _line(finding: Finding) -> int:
+    return finding.line or 0
+
+
+def _first_line(capture: Capture) -> int:
+    return capture.index.hit(0).line if len(capture.index) else 1

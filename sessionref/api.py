@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from sessionref.streams.observe import Observe, Observer
     from sessionref.streams.source import Input
 
-__all__ = ["Scope", "open_any"]
+__all__ = ["Scope", "open_any", "stream_bytes"]
 
 #: About how many bytes of converted records are indexed together.
 _BLOCK = 1 << 17
@@ -99,6 +99,25 @@ def open_any(
                 (index,) = read_streams(chunks, file=log.name, observe=observe)
                 index.at_lines(lines)
                 yield index
+
+
+def stream_bytes(source: Input) -> Iterator[bytes] | None:
+    """The bytes of an input that holds streams, compressed or not; None for any other.
+
+    None also for one that cannot be read twice. Raises `StreamError` where it is gone since.
+    """
+    if not is_lasting(source):
+        return None
+    with Log(source) as log:
+        kind = kind_of_lines(data for _, data in log.lines(_silent))
+        if kind != "stream" and not (kind is None and _is_stream(log, found=False)):
+            return None
+    return _chunks(source)
+
+
+def _chunks(source: Input) -> Iterator[bytes]:
+    with Log(source) as log:
+        yield from log.chunks()
 
 
 class _Row(msgspec.Struct, gc=False):

@@ -7,6 +7,7 @@ stream, however many references name it: nothing is wrong with them.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -39,6 +40,10 @@ _RULE_OF_REASON = {
     "no-such-turn": "ASR-075",
     "capture-scoped": "ASR-071",
 }
+
+
+#: The rule that explanations of codes end with; findings have it as a member.
+_its_rule = re.compile(r" \(ASR-[^)]*\)\Z")
 
 
 def resolution_findings(
@@ -138,7 +143,7 @@ def _said(problem: Resolution, rule: str, code: str, severity: Severity, message
         rule=rule,
         code=code,
         severity=severity,
-        message=f"{problem.field.path}: {message}",
+        message=f"{problem.field.path}: {_its_rule.sub('', message)}",
         session=at.session,
         seq=at.seq,
         id=at.id,

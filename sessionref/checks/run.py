@@ -64,9 +64,7 @@ class _Run:
 
     def findings(self) -> Iterator[Finding]:
         owners = {
-            id(finding): capture
-            for capture in self._captures
-            for finding in capture.index.findings
+            id(finding): capture for capture in self._captures for finding in capture.index.findings
         }
         #: What reading gave: of each capture, and of inputs as such by their name.
         of_captures: dict[Capture, list[Finding]] = {}

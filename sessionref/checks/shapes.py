@@ -100,10 +100,10 @@ class _Shape(msgspec.Struct, rename="camel"):
     usage: _Usage | None = None
     cost: list[_Amount] | None = None
     includes_children: bool | None = None
-    #: Members whose type depends on the record's; the tables below say how.
+    executed_by: _Array = None
+    #: Members whose type depends on the record's; the table below says how.
     agent: dict[str, Any] | str | None = None
-    derived_from: dict[str, Any] | list[Any] | str | None = None
-    executed_by: dict[str, Any] | list[Any] | None = None
+    derived_from: dict[str, Any] | list[Any] | None = None
 
 
 #: Members of single record types.
@@ -111,10 +111,10 @@ _OF_TYPE: dict[str, dict[str, Any]] = {
     "session": {"agent": _Object, "derivedFrom": _Object},
     "declaration": {"agent": _Object},
     "subagent": {"agent": _Text, "status": _Text},
-    "message": {"derivedFrom": list[str] | str | None},
+    "message": {"derivedFrom": _Array},
     "rewind": {"to": _Text},
     "session_info": {"heads": _Array},
-    "state": {"continuationOf": _Text, "executedBy": _Object},
+    "state": {"continuationOf": _Text},
     "usage": {"covers": _Text},
 }
 _DEPENDENT = frozenset(name for members in _OF_TYPE.values() for name in members)

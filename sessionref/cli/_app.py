@@ -27,6 +27,7 @@ COMMANDS = (
     "agents",
     "grammar",
     "resolve",
+    "check",
     "convert",
 )
 

@@ -68,6 +68,10 @@ class Outcome:
 
         return heard
 
+    def note_passed_over(self, files: int) -> None:
+        """Count files of folders that are of an unknown kind."""
+        self._passed_over += files
+
     def end(self) -> NoReturn:
         """Say what was passed over, and end the command with the exit code."""
         if self._passed_over:

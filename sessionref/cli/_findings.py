@@ -21,10 +21,9 @@ from sessionref.findings import SEVERITIES
 from sessionref.native.logs import Log
 from sessionref.streams.lines import Oversize, cut_lines
 from sessionref.streams.source import plain_chunks
-from sessionref.streams.walk import STDIN
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from sessionref.checks.rules import Rule
     from sessionref.findings import Finding
@@ -50,15 +49,18 @@ class FindingWriter(Protocol):
         """Write what stands after the last."""
 
 
-def writer(name: str, rules: Iterable[Rule]) -> FindingWriter:
-    """The writer of the format `name`, which is one of `FORMATS`."""
+def writer(name: str, rules: Iterable[Rule], paths: Mapping[str, str]) -> FindingWriter:
+    """The writer of the format `name`, which is one of `FORMATS`.
+
+    `paths` says where the inputs can be read that have another name.
+    """
     if name == "json":
         return _JsonLines()
     if name == "sarif":
         return _Sarif(rules)
     if name == "github":
         return _Annotations()
-    return _Text()
+    return _Text(paths)
 
 
 def _out(text: str) -> None:
@@ -68,7 +70,8 @@ def _out(text: str) -> None:
 class _Text:
     """Findings under the name of their file, each with the line that it is about."""
 
-    def __init__(self) -> None:
+    def __init__(self, paths: Mapping[str, str]) -> None:
+        self._paths = paths
         self._file: str | None = None
         self._begun = False
         self._lines = _Lines(None)
@@ -80,7 +83,7 @@ class _Text:
             self._begun = True
             self._file = finding.file
             self._lines.close()
-            self._lines = _Lines(finding.file)
+            self._lines = _Lines(self._paths.get(finding.file or "", finding.file))
             _out(shown(finding.file or "(no file)") + "\n")
         self._counts[finding.severity] += 1
         line = "" if finding.line is None else str(finding.line)
@@ -135,7 +138,7 @@ class _Lines:
         self._log: Log | None = None
         self._lines: Iterator[tuple[int, bytes]] = iter(())
         self._last: tuple[int, bytes] = (0, b"")
-        if file is not None and file != STDIN:
+        if file is not None:
             try:
                 self._log = Log(file)
             except StreamError:

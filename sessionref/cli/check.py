@@ -1,0 +1,168 @@
+"""`sessionref check`: what is wrong with streams, by the rules of the pages."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import tempfile
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, cast
+
+import click
+import msgspec
+
+from sessionref.api import Scope, stream_bytes
+from sessionref.checks.rules import rules
+from sessionref.checks.run import OBSERVERS, check
+from sessionref.cli._common import (
+    UNREADABLE,
+    Outcome,
+    json_option,
+    paths_argument,
+    registry_option,
+    to_json,
+)
+from sessionref.cli._findings import FORMATS, Statistics, writer
+from sessionref.cli._places import paths_or_places
+from sessionref.cli._rules import explained, rule_object, rules_table
+from sessionref.cli._selection import Selection
+from sessionref.cli._text import shown
+from sessionref.findings import SEVERITIES
+from sessionref.native.convert import UNREAD
+from sessionref.streams.walk import STDIN
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+    from sessionref.checks.rules import Rule
+    from sessionref.findings import Finding, Severity
+    from sessionref.registry import Registry
+
+__all__ = ["command"]
+
+
+def _rule(context: click.Context, parameter: click.Parameter, text: str | None) -> Rule | None:
+    """The rule that `text` names: its number, with or without ``ASR-``."""
+    if text is None:
+        return None
+    number = text.upper().removeprefix("ASR-")
+    found = rules().get(f"ASR-{number.zfill(3)}")
+    if found is None:
+        raise click.BadParameter(
+            f"there is no rule {text!r}; --rules lists all", context, parameter
+        )
+    return found
+
+
+@click.command(short_help="What is wrong with streams, by rule.")
+@paths_argument
+@click.option("--rules", "as_rules", is_flag=True, help="List the rules instead.")
+@click.option("--explain", metavar="RULE", callback=_rule, help="Explain a rule, with examples.")
+@click.option(
+    "--select",
+    metavar="RULES",
+    multiple=True,
+    help="Only findings under these rules: numbers, beginnings of numbers (ASR-06) or codes, "
+    "separated by commas.",
+)
+@click.option("--ignore", metavar="RULES", multiple=True, help="No findings under these.")
+@click.option(
+    "--severity",
+    type=click.Choice(SEVERITIES),
+    default="notice",
+    show_default=True,
+    help="Only findings at least as grave.",
+)
+@click.option("--statistics", is_flag=True, help="Count the findings by rule and code instead.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(FORMATS),
+    default="text",
+    show_default=True,
+    help="How findings are written.",
+)
+@click.option(
+    "--fast",
+    is_flag=True,
+    help="Skip the strict pass over all bytes, which looks for repeated members, invalid text and "
+    "wrong types where nothing else looks.",
+)
+@json_option
+@registry_option
+def command(
+    paths: tuple[str, ...],
+    *,
+    as_rules: bool,
+    explain: Rule | None,
+    select: tuple[str, ...],
+    ignore: tuple[str, ...],
+    severity: Severity,
+    statistics: bool,
+    form: str,
+    fast: bool,
+    as_json: bool,
+    registry: Registry | None,
+) -> None:
+    """Check the streams and native logs PATH, files or folders, or `-` for stdin.
+
+    All of them are one scope: references from one to another resolve. Nothing is changed. The exit
+    code is 1 where a finding of severity error is shown, and 3 where something could not be read.
+    """
+    form = "json" if as_json else form
+    known = rules()
+    if as_rules:
+        _print_rules([*known.values()], as_json=form == "json")
+        return
+    if explain is not None:
+        click.echo(to_json(rule_object(explain)) if form == "json" else explained(explain))
+        return
+    selection = Selection.of(select, ignore, known)
+    outcome = Outcome()
+    with _stdin_as_file(paths_or_places(paths)) as named:
+        out = (
+            Statistics(as_json=form == "json")
+            if statistics
+            else writer(form, [*known.values()], {name: path for path, name in named.items()})
+        )
+        scope = Scope.read([*named], observers=OBSERVERS, registry=registry)
+        for finding in check(scope, strict=None if fast else stream_bytes):
+            if finding.code in UNREAD:
+                outcome.code = UNREADABLE
+            if selection.takes(finding) and SEVERITIES.index(finding.severity) <= SEVERITIES.index(
+                severity
+            ):
+                if finding.severity == "error":
+                    outcome.invalid()
+                out.write(_renamed(finding, named))
+        out.end()
+    outcome.note_passed_over(scope.passed_over)
+    outcome.end()
+
+
+def _print_rules(known: list[Rule], *, as_json: bool) -> None:
+    if as_json:
+        for rule in known:
+            click.echo(to_json(rule_object(rule)))
+    else:
+        click.echo(rules_table(known), nl=False)
+
+
+@contextmanager
+def _stdin_as_file(paths: list[str]) -> Generator[dict[str, str]]:
+    """`paths`, each with its name; stdin is kept in a file, since it has to be read twice."""
+    if STDIN not in paths:
+        yield {path: path for path in paths}
+        return
+    with tempfile.NamedTemporaryFile(prefix="sessionref-", suffix=".jsonl") as kept:
+        shutil.copyfileobj(sys.stdin.buffer, cast("Any", kept))
+        kept.flush()
+        yield {kept.name if path == STDIN else path: path for path in paths}
+
+
+def _renamed(finding: Finding, names: dict[str, str]) -> Finding:
+    """`finding` with the name of the input as it was given."""
+    name = None if finding.file is None else names.get(finding.file)
+    if name is None or name == finding.file:
+        return finding
+    return msgspec.structs.replace(finding, file=name)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 import msgspec
 
 from sessionref.lineage.facets import read_raw_ref, read_session
+from sessionref.lineage.shapes import is_object
 from sessionref.refs import EntityRef, RecordRef, TurnRef
 
 if TYPE_CHECKING:
@@ -40,21 +41,24 @@ def read_copied_from(value: Any, faults: Faults) -> CopiedFrom:
     A record that has the member claims to be a copy, however little of it can be read, so it is
     never original (ASR-416). Wrong shapes are noted under ASR-413.
     """
-    if not isinstance(value, dict):
+    if not is_object(value):
         faults.note("ASR-413", "bad-copied-from", "copiedFrom is no object", "$.copiedFrom")
         return CopiedFrom()
-    members: dict[str, Any] = value  # pyright: ignore[reportUnknownVariableType]
-    proof: Any = members.get("proof")
-    if not (isinstance(proof, str) and proof in PROOFS):
-        message = f"proof is one of {', '.join(sorted(PROOFS))}"
-        faults.note("ASR-413", "bad-proof", message, "$.copiedFrom.proof")
-        proof = None
+    proof = _proof(value.get("proof"), faults)
     session = record = None
-    if members.get("session") is not None:
-        session = read_session(members["session"], faults, "ASR-413", "$.copiedFrom.session")
-    if members.get("record") is not None:
-        record = read_raw_ref(members["record"], faults, "ASR-413", "$.copiedFrom.record")
-    if members.get("session") is None and members.get("record") is None:
+    if value.get("session") is not None:
+        session = read_session(value["session"], faults, "ASR-413", "$.copiedFrom.session")
+    if value.get("record") is not None:
+        record = read_raw_ref(value["record"], faults, "ASR-413", "$.copiedFrom.record")
+    if value.get("session") is None and value.get("record") is None:
         message = "copiedFrom names neither a session nor a record"
         faults.note("ASR-413", "copied-from-nowhere", message, "$.copiedFrom")
     return CopiedFrom(session, record, proof)
+
+
+def _proof(value: Any, faults: Faults) -> Any:
+    if isinstance(value, str) and value in PROOFS:
+        return value
+    message = f"proof is one of {', '.join(sorted(PROOFS))}"
+    faults.note("ASR-413", "bad-proof", message, "$.copiedFrom.proof")
+    return None

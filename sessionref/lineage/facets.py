@@ -6,11 +6,12 @@ costs that one, and never another.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeGuard, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import msgspec
 
 from sessionref.errors import InvalidReference
+from sessionref.lineage.shapes import is_array, is_object
 from sessionref.reference import parse
 from sessionref.refs import EntityRef, RecordRef, Ref, TurnRef
 
@@ -151,7 +152,7 @@ def read_facets(lineage: Any, faults: Faults, path: str = "$.lineage") -> Facets
     facets: Facets = {}
     if lineage is None:
         return facets
-    if not _is_object(lineage):
+    if not is_object(lineage):
         faults.note("ASR-400", "bad-lineage", "lineage is no object", path)
         return facets
     for name in FACETS:
@@ -205,12 +206,8 @@ def read_raw_ref(value: Any, faults: Faults, rule: str, path: str) -> _AnyRef | 
         return None
 
 
-def _is_object(value: Any) -> TypeGuard[dict[str, Any]]:
-    return isinstance(value, dict)
-
-
 def _facet_object(value: Any, faults: Faults, path: str) -> dict[str, Any] | None:
-    if _is_object(value):
+    if is_object(value):
         return value
     faults.note("ASR-400", "bad-facet", "the facet is no object", path)
     return None
@@ -324,15 +321,20 @@ def _related_unknown(value: Any, faults: Faults, path: str) -> RelatedUnknown | 
     )
 
 
+def _mode(facet: dict[str, Any], faults: Faults, path: str) -> Any:
+    mode = facet.get("mode")
+    if isinstance(mode, str) and mode in MODES:
+        return mode
+    message = f"mode is one of {', '.join(sorted(MODES))}"
+    faults.note("ASR-409", "bad-mode", message, f"{path}.mode")
+    return None
+
+
 def _inherits(value: Any, faults: Faults, path: str) -> Inherits | None:
     facet = _facet_object(value, faults, path)
     if facet is None:
         return None
-    mode: Any = facet.get("mode")
-    if not (isinstance(mode, str) and mode in MODES):
-        message = f"mode is one of {', '.join(sorted(MODES))}"
-        faults.note("ASR-409", "bad-mode", message, f"{path}.mode")
-        mode = None
+    mode = _mode(facet, faults, path)
     ancestor = None
     if facet.get("from") is not None or mode in _MODES_WITH_ANCESTOR:
         ancestor = read_session(facet.get("from"), faults, "ASR-409", f"{path}.from")
@@ -358,12 +360,11 @@ def _inherits(value: Any, faults: Faults, path: str) -> Inherits | None:
 
 
 def _executed_by(value: Any, faults: Faults, path: str) -> tuple[ExecutedBy, ...]:
-    if not isinstance(value, list):
+    if not is_array(value):
         faults.note("ASR-420", "bad-facet", "executedBy is no array", path)
         return ()
     entries: list[ExecutedBy] = []
-    items: list[Any] = value
-    for number, item in enumerate(items):
+    for number, item in enumerate(value):
         place = f"{path}[{number}]"
         facet = _facet_object(item, faults, place)
         if facet is not None:

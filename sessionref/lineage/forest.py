@@ -250,7 +250,8 @@ class Forest:
             yield self._edge(session, session.session, claim, target)
 
     def _edge(self, session: SessionLineage, source: str, claim: Claim, named: SessionRef) -> Edge:
-        facet = claim.value
+        facet: Any = claim.value
+        evidence: str = facet.evidence
         target = self._name_of(named)
         state = self._state(target)
         ref: Any = None
@@ -274,7 +275,7 @@ class Forest:
             source,
             target,
             claim.facet,
-            facet.evidence,
+            evidence,
             state,
             exact,
             claim.place,

@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 from msgspec import UNSET
 
-from sessionref.lineage.measures import TOKENS, read_cost, read_usage
+from sessionref.lineage.measures import TOKENS, Usage, read_cost, read_usage
+from sessionref.lineage.shapes import is_array
 from sessionref.reference import try_parse
 from sessionref.streams.observe import attribute, value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from sessionref.lineage.measures import Usage
     from sessionref.reference import SessionRef
     from sessionref.streams.envelope import Envelope
 
@@ -140,7 +140,7 @@ class Gathered:
         self.day_names: list[str] = []
         self._models: dict[bytes, int] = {}
         self._model_of: dict[str, int] = {}
-        self._days: dict[str, int] = {}
+        self._days: dict[bytes, int] = {}
         self._day_of: dict[str, int] = {}
         self._see: dict[str, Callable[[int, Any], None]] = {
             "session": self._declaration,
@@ -148,9 +148,8 @@ class Gathered:
             "subagent": self._subagent,
             "state": self._state,
             "usage": self._aggregate,
-            "inference": self._inference,
         }
-        self._watched = frozenset(self._see)
+        self._watched = frozenset({"inference", *self._see})
 
     def see(
         self,
@@ -161,14 +160,16 @@ class Gathered:
     ) -> None:
         """Take what is needed from some consecutive records, the first of them in `row`."""
         several: Sequence[Any] = records
-        for at, record in zip(count(row), several):
-            if record.copied_from is not UNSET:
-                self._copy(at, record)
-        for at, content in enumerate(contents):
-            if b'"repeats"' in content:
+        for at in [n for n, record in enumerate(several) if record.copied_from is not UNSET]:
+            self._copy(row + at, several[at])
+        for at in [n for n, record in enumerate(several) if _native_of(record) is not UNSET]:
+            if b'"repeats"' in contents[at]:  # rare, and decoding every native row is dear
                 self._repeat(row + at, _native_of(several[at]))
         if self._watched.isdisjoint(types):
             return
+        calls = [n for n, kind in enumerate(types) if kind == "inference"]
+        if calls:
+            self._inferences([row + at for at in calls], [several[at] for at in calls])
         handlers = self._see.get
         for at, kind, record in zip(count(row), types, several):
             handler = handlers(kind)
@@ -184,7 +185,7 @@ class Gathered:
 
     def _repeat(self, row: int, raw: Any) -> None:
         try:
-            first = None if raw is UNSET else _repeats(raw).repeats
+            first = _repeats(raw).repeats
         except (msgspec.DecodeError, RecursionError):
             return
         if first is not None:
@@ -216,12 +217,12 @@ class Gathered:
         named = _value(record.executed_by)
         if named is None:
             return
-        texts: list[Any] = named if isinstance(named, list) else [named]
+        texts = named if is_array(named) else [named]
         sessions = [try_parse(text) for text in texts if isinstance(text, str)]
         self.executed[row] = tuple(session for session in sessions if session is not None)
 
     def _aggregate(self, row: int, record: Any) -> None:
-        usage, cost, faulty = self._spend(record)
+        usage, cost, faulty = _spend(record.usage, record.cost)
         includes = _value(record.includes_children)
         self.aggregates.append(
             Aggregate(
@@ -230,57 +231,64 @@ class Gathered:
                 includes if isinstance(includes, bool) else None,
                 usage,
                 cost,
-                self._day(record.ts),
+                -1 if record.ts is UNSET else self._day(bytes(record.ts)),
                 faulty,
             )
         )
 
-    def _inference(self, row: int, record: Any) -> None:
+    def _inferences(self, rows: list[int], records: list[Any]) -> None:
+        """Add the model calls in `rows`; there are many, so they share what can be shared."""
         calls = self.calls
         at = len(calls.rows)
-        calls.rows.append(row)
-        usage, cost, faulty = self._spend(record)
-        if usage is None:
-            calls.tokens.extend(_NO_TOKENS)
-            calls.unmeasured.add(at)
-        else:
-            calls.tokens.extend(
-                (
-                    usage.input_tokens or 0,
-                    usage.cache_read_tokens or 0,
-                    usage.cache_write_tokens or 0,
-                    usage.output_tokens or 0,
-                    usage.reasoning_tokens or 0,
+        calls.rows.extend(rows)
+        tokens, models, days = calls.tokens, calls.models, calls.days
+        known_model, known_day = self._models.get, self._days.get
+        for usage, record in zip(_usages(records), records, strict=True):
+            if usage is None:
+                tokens.extend(_NO_TOKENS)
+                calls.unmeasured.add(at)
+                if record.usage is not UNSET and bytes(record.usage) not in _SAYS_NOTHING:
+                    calls.faulty[at] = ("usage",)
+            else:
+                tokens.extend(
+                    (
+                        usage.input_tokens or 0,
+                        usage.cache_read_tokens or 0,
+                        usage.cache_write_tokens or 0,
+                        usage.output_tokens or 0,
+                        usage.reasoning_tokens or 0,
+                    )
                 )
-            )
+            if record.cost is not UNSET:
+                self._cost(at, record)
+            if record.request_id:
+                calls.requests[at] = record.request_id
+            if record.id_source is not UNSET and _is_derived(record):
+                calls.derived.add(at)
+            raw = record.model
+            if raw is UNSET:
+                models.append(-1)
+            else:
+                raw = bytes(raw)
+                model = known_model(raw)
+                models.append(self._model(raw) if model is None else model)
+            raw = record.ts
+            if raw is UNSET:
+                days.append(-1)
+            else:
+                raw = bytes(raw)
+                day = known_day(raw[1:11]) if raw[-2:] == b'Z"' else None
+                days.append(self._day(raw) if day is None else day)
+            at += 1
+
+    def _cost(self, at: int, record: Any) -> None:
+        _, cost, faulty = _spend(UNSET, record.cost)
         if cost is not None:
-            calls.costs[at] = cost
+            self.calls.costs[at] = cost
         if faulty:
-            calls.faulty[at] = faulty
-        if record.request_id:
-            calls.requests[at] = record.request_id
-        if record.id_source is not UNSET and _is_derived(record):
-            calls.derived.add(at)
-        calls.models.append(-1 if record.model is UNSET else self._model(bytes(record.model)))
-        calls.days.append(self._day(record.ts))
+            self.calls.faulty[at] = self.calls.faulty.get(at, ()) + faulty
 
     # -- Members ----------------------------------------------------------------------------
-
-    def _spend(self, record: Any) -> tuple[Usage | None, dict[str, int] | None, tuple[str, ...]]:
-        """Usage and cost; and the names of those that are there and cannot be read."""
-        usage = cost = None
-        faulty: tuple[str, ...] = ()
-        if record.usage is not UNSET and bytes(record.usage) != b"null":
-            usage = read_usage(record.usage)
-            if usage is None:
-                faulty = ("usage",)
-            elif usage == _NOTHING_SAID:
-                usage = None
-        if record.cost is not UNSET and bytes(record.cost) != b"null":
-            cost = read_cost(value(record.cost))
-            if cost is None:
-                faulty = (*faulty, "cost")
-        return usage, cost, faulty
 
     def _model(self, raw: bytes) -> int:
         known = self._models.get(raw)
@@ -297,23 +305,16 @@ class Gathered:
             self._models[raw] = known
         return known
 
-    def _day(self, raw: Any) -> int:
-        """The position of the UTC day of a time; -1 where there is no time that can be read."""
-        if raw is UNSET:
+    def _day(self, raw: bytes) -> int:
+        """The position of the UTC day of a time; -1 where it cannot be read as one."""
+        name = _utc_day(_decoded_text(raw))
+        if name is None:
             return -1
-        text = bytes(raw)
-        # Most times are in UTC, and then their first ten characters are the day.
-        key = text[1:11].decode("ascii", "replace") if text.endswith(b'Z"') else repr(text)
-        known = self._days.get(key)
-        if known is None:
-            name = _utc_day(_text(raw))
-            if name is None:
-                return -1
-            known = self._day_of.setdefault(name, len(self.day_names))
-            if known == len(self.day_names):
-                self.day_names.append(name)
-            if len(key) == _DAY_LENGTH:
-                self._days[key] = known
+        known = self._day_of.setdefault(name, len(self.day_names))
+        if known == len(self.day_names):
+            self.day_names.append(name)
+        if raw[-2:] == b'Z"' and raw[1:11] == name.encode():
+            self._days[raw[1:11]] = known  # times in UTC begin with their day
         return known
 
 
@@ -331,7 +332,47 @@ _native_of = attrgetter(attribute("native"))
 _inference_id_source_of = attrgetter(attribute("inferenceIdSource"))
 _NO_TOKENS = (0,) * len(TOKENS)
 _NOTHING_SAID = read_usage(b"{}")
-_DAY_LENGTH = len("2026-10-26")
+_SAYS_NOTHING = (b"null", b"{}")
+_all_usages = msgspec.json.Decoder(list[Usage]).decode
+
+
+def _usages(records: Sequence[Any]) -> list[Usage | None]:
+    """The usage of each record; None where there is none, or none that can be read."""
+    try:
+        usages = _all_usages(b"[" + b",".join([record.usage for record in records]) + b"]")
+    except (TypeError, msgspec.DecodeError, RecursionError):
+        return [None if record.usage is UNSET else _said(record.usage) for record in records]
+    return [None if usage == _NOTHING_SAID else usage for usage in usages]
+
+
+def _said(raw: msgspec.Raw) -> Usage | None:
+    usage = read_usage(raw)
+    return None if usage == _NOTHING_SAID else usage
+
+
+def _spend(usage: Any, cost: Any) -> tuple[Usage | None, dict[str, int] | None, tuple[str, ...]]:
+    """What members `usage` and `cost` say; and the names of those that cannot be read."""
+    faulty: list[str] = []
+    tokens = money = None
+    if usage is not UNSET and bytes(usage) != b"null":
+        tokens = read_usage(usage)
+        if tokens is None:
+            faulty.append("usage")
+        elif tokens == _NOTHING_SAID:
+            tokens = None
+    if cost is not UNSET and bytes(cost) != b"null":
+        money = read_cost(value(cost))
+        if money is None:
+            faulty.append("cost")
+    return tokens, money, tuple(faulty)
+
+
+def _decoded_text(raw: bytes) -> str | None:
+    try:
+        text = msgspec.json.decode(raw)
+    except msgspec.DecodeError:
+        return None
+    return text if isinstance(text, str) else None
 
 
 def _value(raw: Any) -> Any:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
 
+from sessionref.lineage.shapes import is_array, is_object
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
@@ -157,15 +159,13 @@ def read_usage(raw: bytes | msgspec.Raw) -> Usage | None:
 
 def read_cost(value: Any) -> dict[str, int] | None:
     """The money of a member `cost` by currency, None for what is no array of exact amounts."""
-    if not isinstance(value, list):
+    if not is_array(value):
         return None
-    entries: list[Any] = value
     cost: dict[str, int] = {}
-    for entry in entries:
-        if not isinstance(entry, dict):
+    for entry in value:
+        if not is_object(entry):
             return None
-        members: dict[str, Any] = entry  # pyright: ignore[reportUnknownVariableType]
-        currency, amount = members.get("currency"), members.get("amount")
+        currency, amount = entry.get("currency"), entry.get("amount")
         if not (isinstance(currency, str) and currency and isinstance(amount, str)):
             return None
         match = _amount(amount)

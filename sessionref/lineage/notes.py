@@ -76,15 +76,19 @@ def _notes(
     if lost:
         yield (
             "call-of-several",
-            (f"{lost} record(s) without a request ID belong to one of several calls and count "
-            "nowhere"),
+            (
+                f"{lost} record(s) without a request ID belong to one of several calls and count "
+                "nowhere"
+            ),
         )
     differ = sum(not one.exact for calls in settled for one in calls.disputed)
     if differ:
         yield (
             "call-records-differ",
-            (f"{differ} model call(s) have several records that differ, and none supersedes the "
-            "others; only what these agree on counts"),
+            (
+                f"{differ} model call(s) have several records that differ, and none supersedes the "
+                "others; only what these agree on counts"
+            ),
         )
     yield from _about_items(items)
 
@@ -109,9 +113,11 @@ def _about_items(items: Sequence[Item]) -> Iterator[tuple[str, str]]:
     if any(doubtful.tokens) or doubtful.cost:
         yield (
             "wrapper-or-backing",
-            ("reports turns that other sessions ran, and does not say which: its aggregates of "
-            f"{sum(doubtful.tokens[:4])} token(s) stand under unknown, and count in no total that "
-            "has the records of these sessions"),
+            (
+                "reports turns that other sessions ran, and does not say which: its aggregates of "
+                f"{sum(doubtful.tokens[:4])} token(s) stand under unknown, and count in no total "
+                "that has the records of these sessions"
+            ),
         )
     with_children = [item for item in counting if item.with_children and item.counts]
     if with_children:

@@ -11,6 +11,7 @@ import msgspec
 
 from sessionref.lineage.facets import read_session
 from sessionref.lineage.places import Faults
+from sessionref.lineage.shapes import is_object
 from sessionref.refs import EntityRef
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def delegations(stream: StreamLineage) -> list[Delegation]:
     Two latest revisions of one announcement are both given, and so are two announcements of one
     child: nothing is chosen.
     """
-    superseded = stream.index.superseded if stream.gathered.announced else {}
+    superseded = stream.index.superseded if stream.gathered.announced else ()
     found: list[Delegation] = []
     for announced in stream.gathered.announced:
         if announced.row in superseded:
@@ -187,10 +188,7 @@ def _call_of(parent: SessionLineage, record: Any) -> str | None:
 
 
 def _has_capture_state(capture: Any) -> bool:
-    if not isinstance(capture, dict):
-        return False
-    members: dict[str, Any] = capture  # pyright: ignore[reportUnknownVariableType]
-    return members.get("childSession") is not None
+    return is_object(capture) and capture.get("childSession") is not None
 
 
 def _is_lossy(session: SessionLineage) -> bool:

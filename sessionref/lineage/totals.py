@@ -352,9 +352,7 @@ class Totals:
                         hash(one.key[1:]) for one in calls.disputed if one.key is not None
                     )
         ordered = sorted(hashes)
-        return frozenset(
-            one for one, following in itertools.pairwise(ordered) if one == following
-        )
+        return frozenset(one for one, following in itertools.pairwise(ordered) if one == following)
 
     def _set_apart(
         self,

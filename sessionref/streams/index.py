@@ -14,7 +14,7 @@ from sessionref.errors import InvalidReference, StreamError
 from sessionref.findings import Finding
 from sessionref.reference import SessionRef
 from sessionref.refs import EntityRef, RecordRef, TurnRef
-from sessionref.streams.chains import LINK_FAULTS, join
+from sessionref.streams.chains import LINK_FAULTS, Links, join
 from sessionref.streams.decode import LineDecoder
 from sessionref.streams.envelope import ENTITY_KEY_OF_TYPE
 from sessionref.streams.header import HEADER_TYPE, Header, identify
@@ -414,6 +414,9 @@ class StreamIndex:
     def _valid_links(self) -> Links:
         if self._links is None:
             table = self._table
+            if not table.supersedes:  # most streams of some kinds: spare them the IDs
+                self._links = Links({}, {}, [])
+                return self._links
             self._links = join(
                 table.supersedes, self._rows_by_id().get, table.types, table.seqs, table.values
             )

@@ -20,17 +20,19 @@ if TYPE_CHECKING:
 __all__ = ["Causes", "root_causes"]
 
 #: Codes that say that what stands at a place cannot be used at all, so that nothing else about the
-#: place, or about what is inside it, is a fault of its own. The first comes first.
-_UNUSABLE = (
-    "duplicate-member",
-    "bad-utf8",
-    "lone-surrogate",
-    "bad-member",
-    "missing-member",
-    "wrong-shape",
-    "bad-actor",
-)
-_RANK = {code: rank for rank, code in enumerate(_UNUSABLE)}
+#: place, or about what is inside it, is a fault of its own. Those of the lowest rank come first.
+_RANK = {
+    "duplicate-member": 0,
+    "bad-utf8": 1,
+    "lone-surrogate": 1,
+    "bad-member": 2,
+    "missing-member": 2,
+    "wrong-shape": 2,
+    "bad-actor": 2,
+}
+_LAST = 3
+#: Where things are declared that records refer to.
+_DECLARING = ("$.participants", "$.workspace", "$.conversation")
 _GRAVITY = {severity: rank for rank, severity in enumerate(SEVERITIES)}
 
 #: Members without which a line is no record.
@@ -53,6 +55,11 @@ class Causes:
         self._faulty = frozenset(
             finding.line for finding in index.findings if finding.code.startswith("supersedes-")
         )
+
+    @property
+    def some_are_unread(self) -> bool:
+        """Whether lines could not be read that would be records."""
+        return bool(self._unread)
 
     def header_is_unread(self) -> bool:
         """Whether a line before all records could not be read, and may have been the header."""
@@ -85,14 +92,19 @@ def _is_unread(finding: Finding) -> bool:
 
 def root_causes(found: Iterable[Finding], causes: Causes) -> Iterator[Finding]:
     """Those of `found`, all about one stream, that are faults of their own, by line."""
-    dangling = causes.lines_naming_the_missing()
     ordered = sorted(found, key=lambda finding: finding.line or 0)
+    dangling = causes.lines_naming_the_missing()
+    undeclared = causes.some_are_unread or any(
+        f.code in _RANK and (f.path or "").startswith(_DECLARING) for f in ordered
+    )
     for line, group in groupby(ordered, lambda finding: finding.line):
         at_line = list(group)
         for finding in _at_places(at_line) if len(at_line) > 1 else at_line:
-            if finding.code == "no-header" and causes.header_is_unread():
-                continue
-            if finding.code == "supersedes-unknown" and line in dangling:
+            if (
+                (finding.code == "no-header" and causes.header_is_unread())
+                or (finding.code == "supersedes-unknown" and line in dangling)
+                or (finding.code == "not-declared" and undeclared)
+            ):
                 continue
             yield finding
 
@@ -100,25 +112,44 @@ def root_causes(found: Iterable[Finding], causes: Causes) -> Iterator[Finding]:
 def _at_places(found: Sequence[Finding]) -> Iterator[Finding]:
     """The findings about one line, without those about what another says is of no use.
 
-    Of several errors about one place the first is the fault.
+    Of several errors about one place the first is the fault; one under a rule comes before one that
+    only says that the type is wrong.
     """
+    ranked = sorted(
+        found,
+        key=lambda f: (_GRAVITY[f.severity], _RANK.get(f.code, _LAST), f.rule is None),
+    )
+    ruled: set[tuple[str | None, str]] = set()
+    broken: set[tuple[str | None, str]] = set()
+    for finding in ranked:
+        if finding.path is not None and finding.severity == "error":
+            broken.update(_above(finding))
+            if finding.rule is not None and finding.code in _RANK:
+                ruled.update(_above(finding))
     unusable: set[tuple[str | None, str]] = set()
     at_fault: set[tuple[str | None, str]] = set()
-    ranked = sorted(found, key=lambda f: (_GRAVITY[f.severity], _RANK.get(f.code, len(_UNUSABLE))))
-    kept: list[Finding] = []
+    kept: set[int] = set()
     for finding in ranked:
         path = finding.path
-        if path is None:
-            kept.append(finding)
-            continue
-        place = (finding.id, path)
-        above = {(finding.id, path[: step.start()]) for step in _steps(path)}
-        if place in at_fault or not unusable.isdisjoint((place, *above)):
-            continue
-        if finding.severity == "error":
-            at_fault.add(place)
-        if finding.code in _RANK:
-            unusable.add(place)
-        kept.append(finding)
-    order = {id(finding): number for number, finding in enumerate(found)}
-    return iter(sorted(kept, key=lambda finding: order[id(finding)]))
+        if path is not None:
+            place = (finding.id, path)
+            above = _above(finding)
+            if (
+                place in at_fault
+                or not unusable.isdisjoint((place, *above))
+                or (finding.rule is None and finding.code == "bad-member" and place in ruled)
+                or (finding.code == "no-session-named" and above[-1] in broken)
+            ):
+                continue
+            if finding.severity == "error":
+                at_fault.add(place)
+            if finding.code in _RANK:
+                unusable.add(place)
+        kept.add(id(finding))
+    return (finding for finding in found if id(finding) in kept)
+
+
+def _above(finding: Finding) -> list[tuple[str | None, str]]:
+    """The places above that of a finding, from the whole record down."""
+    path = finding.path or ""
+    return [(finding.id, path[: step.start()]) for step in _steps(path)]

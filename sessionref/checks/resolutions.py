@@ -18,7 +18,7 @@ from sessionref.scope.resolve import REFERENCE_FAULTS
 from sessionref.streams.outcomes import REASONS, Ambiguous, Unresolved
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Container, Iterable, Iterator, Sequence
 
     from sessionref.checks.causes import Causes
     from sessionref.findings import Severity
@@ -47,23 +47,26 @@ _its_rule = re.compile(r" \(ASR-[^)]*\)\Z")
 
 
 def resolution_findings(
-    problems: Iterable[tuple[Place, Resolution]], account: Account, causes: Sequence[Causes]
+    problems: Iterable[tuple[Place, Resolution]],
+    account: Account,
+    causes: Sequence[Causes],
+    split: Container[tuple[str | None, int]],
 ) -> Iterator[tuple[int, Finding]]:
     """A finding for each of `problems`, all of one account, that is a fault of its own.
 
     Each comes with the number of the account's capture that it is about; `causes` are those of the
-    captures. Links of revisions are left out: the index of a stream reports what is wrong with
-    those.
+    captures, and `split` the files and lines, of the whole scope, of records whose links are at
+    fault. Links of revisions are left out: the index of a stream reports what is wrong with those.
     """
     absent: set[str | None] = set()
-    split = _SplitChains(account, causes)
+    chains = _SplitChains(account, causes, split)
     missing_ids = frozenset[str]().union(*(cause.missing_ids for cause in causes))
     for place, problem in problems:
         if problem.field.member_steps == ("supersedes",):
             continue
         if missing_ids and problem.value in missing_ids and not problem.faults:
             continue
-        if split.explain(problem):
+        if chains.explain(problem):
             continue
         if isinstance(problem.outcome, Unresolved) and problem.outcome.reason == "no-such-session":
             session = problem.outcome.session
@@ -78,15 +81,23 @@ def resolution_findings(
 class _SplitChains:
     """Entities that are ambiguous because a link between their records is at fault."""
 
-    def __init__(self, account: Account, causes: Sequence[Causes]) -> None:
+    def __init__(
+        self,
+        account: Account,
+        causes: Sequence[Causes],
+        split: Container[tuple[str | None, int]],
+    ) -> None:
         self._account = account
         self._causes = causes
+        self._split = split
         self._known: dict[tuple[str, str], bool] = {}
 
     def explain(self, problem: Resolution) -> bool:
         """Whether that, which is reported where the link stands, is all that is wrong."""
         if problem.faults or not isinstance(problem.outcome, Ambiguous):
             return False
+        if problem.field.session is not None:
+            return any((hit.file, hit.line) in self._split for hit in problem.outcome.candidates)
         entity = _entity(problem)
         if entity is None:
             return False
@@ -127,9 +138,9 @@ def _of_fault(problem: Resolution, fault: str) -> Finding:
 
 
 def _entity(problem: Resolution) -> tuple[str, str] | None:
-    """Key and value of the entity that the reference names in its own stream, if it names one."""
+    """Key and value of the entity that the reference names, if it names one."""
     value = problem.value
-    if not isinstance(value, str) or problem.field.session is not None:
+    if not isinstance(value, str):
         return None
     if problem.field.key is not None:
         return problem.field.key, value

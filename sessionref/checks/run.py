@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from sessionref.scope.capture import Capture
     from sessionref.scope.scope import Scope
     from sessionref.scope.session import Account
+    from sessionref.streams.index import StreamIndex
     from sessionref.streams.observe import Observer
     from sessionref.streams.source import Input
 
@@ -61,6 +62,10 @@ class _Run:
         }
         #: What references gave in accounts of several captures, until these have their turn.
         self._waiting: dict[Capture, list[Finding]] = {}
+
+        self._split = frozenset(
+            (capture.file, line) for capture in self._captures for line in _split(capture.index)
+        )
 
     def findings(self) -> Iterator[Finding]:
         owners = {
@@ -112,7 +117,7 @@ class _Run:
             causes = [Causes(read.index) for read in account.captures]
             problems = Resolver(self._scope, account).problems_by_place()
             found: list[list[Finding]] = [[] for _ in account.captures]
-            for number, finding in resolution_findings(problems, account, causes):
+            for number, finding in resolution_findings(problems, account, causes, self._split):
                 found[number].append(finding)
             self._waiting.update(zip(account.captures, found, strict=True))
         return self._waiting.pop(capture)
@@ -161,6 +166,17 @@ def _placed(finding: Finding, capture: Capture) -> Finding:
         if finding.line == header.line:
             return msgspec.structs.replace(finding, seq=header.seq, id=header.id)
     return finding
+
+
+def _split(index: StreamIndex) -> Iterator[int]:
+    """The lines of records whose links are at fault, and of those that supersede one record."""
+    at_fault = {f.line for f in index.findings if f.code.startswith("supersedes-")}
+    for line in at_fault:
+        yield line or 0
+    if at_fault:
+        for rows in index.superseded.values():
+            if len(rows) > 1:
+                yield from (index.hit(row).line for row in rows)
 
 
 def _line(finding: Finding) -> int:

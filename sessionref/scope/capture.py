@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 
@@ -100,9 +100,9 @@ class Fingerprint:
     """A digest of each beginning of a stream. An `Observer`.
 
     `exact` is over the bytes of the records. `alike` is over what they say: member order, white
-    space and escapes do not count, and neither does what the header says of its producer, since the
-    same session can be exported again. Streams agree up to a record where the digests there are
-    equal.
+    space and escapes do not count, and of the header neither the producer nor which of its names
+    the agent goes by, since the same session can be exported again. Streams agree up to a record
+    where the digests there are equal.
     """
 
     members: frozenset[str] = frozenset()
@@ -138,16 +138,21 @@ _encode = msgspec.json.Encoder(order="sorted").encode
 def _plain(kind: str, content: bytes) -> bytes:
     """What a record says, written in one way."""
     try:
-        value = _decode(content)
-        if kind == HEADER_TYPE:
-            value.pop("producer", None)
-        return _encode(value)
+        return _encode(_what_counts(kind, _decode(content)))
     except (msgspec.DecodeError, RecursionError):
         pass
     try:  # what is no UTF-8, and lone surrogates
         value = json.loads(content.decode(errors="surrogateescape"), parse_int=str)
-        if kind == HEADER_TYPE:
-            value.pop("producer", None)
-        return json.dumps(value, sort_keys=True).encode()
+        return json.dumps(_what_counts(kind, value), sort_keys=True).encode()
     except (ValueError, RecursionError):
         return content
+
+
+def _what_counts(kind: str, value: dict[str, Any]) -> dict[str, Any]:
+    if kind == HEADER_TYPE:
+        value.pop("producer", None)
+        agent = value.get("agent")
+        if isinstance(agent, dict):
+            # The name is part of the key, and that is equal (ASR-058).
+            cast("dict[str, Any]", agent).pop("name", None)
+    return value

@@ -285,18 +285,18 @@ class References:
                     self.declarations.append(Declaration(row, ~number, here))
             if here is None or not (node.below or node.each):
                 continue
-            if type(here) is dict and node.below:
-                members: dict[str, Any] = here
+            if isinstance(here, dict) and node.below:
+                members = cast("dict[str, Any]", here)
                 waiting += [
                     (node.below[name], members[name], depth + 1, indexes)
                     for name in reversed(node.below)
                     if name in members
                 ]
-            elif type(here) is list and node.each is not None:
-                elements: list[Any] = here
+            elif isinstance(here, list) and node.each is not None:
+                places = list(enumerate(cast("Sequence[Any]", here)))
                 waiting += [
                     (node.each, element, depth + 1, (*indexes, place))
-                    for place, element in reversed(list(enumerate(elements)))
+                    for place, element in reversed(places)
                 ]
             elif not any(number >= 0 for number in node.rows):
                 number = node.first()

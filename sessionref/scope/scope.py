@@ -221,7 +221,7 @@ class Scope:
         """Whether the registry says how native ordinals of the session map to its records."""
         key = account.captures[0].key
         agent = None if key is None else self.registry.agent(key.agent)
-        return agent is not None and agent.ordinals is not None
+        return agent is not None and agent.ordinals is not None and agent.ordinals.native.known
 
     def _accounts(self, session: Session | None) -> Iterator[Account]:
         for one in self._sessions if session is None else (session,):

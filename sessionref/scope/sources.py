@@ -79,10 +79,8 @@ def open_streams(
         return
     try:
         pipe = open(source, "rb", buffering=0)  # noqa: PTH123, SIM115 - closed below; any PathLike
-    except (OSError, ValueError):
-        # Says what is wrong.
-        yield from read_streams(source, observe=observe, max_line=max_line)
-        return
+    except (OSError, ValueError) as error:
+        raise StreamError("unreadable", str(error), os.fsdecode(source)) from None
     with pipe:
         yield from read_streams(pipe, file=os.fsdecode(source), observe=observe, max_line=max_line)
 

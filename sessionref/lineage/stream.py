@@ -11,6 +11,7 @@ from sessionref.lineage.copies import read_copied_from
 from sessionref.lineage.effective import Declared, effective_lineage
 from sessionref.lineage.originality import StreamOriginality
 from sessionref.lineage.places import Faults, Place
+from sessionref.streams.observe import value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -144,18 +145,11 @@ class StreamLineage:
     def copied_from(self, row: int) -> CopiedFrom | None:
         """What the record in `row` says that it was copied from; None where it says nothing."""
         raw = self.gathered.copied.get(row)
-        return None if raw is None else read_copied_from(_decode(raw), Faults(self.place(row)))
+        return None if raw is None else read_copied_from(value(msgspec.Raw(raw)), Faults(self.place(row)))
 
     def copy_findings(self) -> Iterator[Finding]:
         """What is wrong with the shape of `copiedFrom` members (ASR-413), in the order of rows."""
         for row, raw in self.gathered.copied.items():
             faults = Faults(self.place(row))
-            read_copied_from(_decode(raw), faults)
+            read_copied_from(value(msgspec.Raw(raw)), faults)
             yield from faults.found
-
-
-def _decode(raw: bytes) -> Any:
-    try:
-        return msgspec.json.decode(raw)
-    except (msgspec.DecodeError, RecursionError):
-        return None

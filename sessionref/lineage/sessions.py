@@ -11,7 +11,7 @@ from sessionref.lineage.stream import RecordCounts, StreamLineage
 from sessionref.streams.outcomes import Ambiguous, Resolved
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Iterator
 
     from sessionref.lineage.effective import Claim
     from sessionref.refs import EntityRef, RecordRef, TurnRef
@@ -60,20 +60,12 @@ class AccountLineage:
                 boundary = _AFTER_ALL if number < last else _BEFORE_ALL
                 if number == last:
                     boundary = stream.index.seqs[row]
-            stream.join(effective, boundary)
+            stream.join(effective, boundary, self.account.superseded(number))
 
     @property
     def effective(self) -> Effective:
         """The effective lineage at the end of the account."""
         return self.streams[0].effective
-
-    def superseded(self, segment: int) -> Collection[int]:
-        """The rows of a segment that other records of the account supersede."""
-        rows: Collection[int] = self.streams[segment].index.superseded
-        if len(self.streams) > 1:
-            links = self.account.links.values()
-            rows = {*rows, *(place.row for place in links if place.segment == segment)}
-        return rows
 
 
 class SessionLineage:

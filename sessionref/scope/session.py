@@ -5,13 +5,16 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
+from sessionref._compiled import TURN_KEY
+from sessionref.findings import Finding
 from sessionref.refs import EntityRef, RecordRef, TurnRef
+from sessionref.streams.chains import LINK_FAULTS, join
+from sessionref.streams.envelope import ENTITY_KEY_OF_TYPE
 from sessionref.streams.outcomes import Ambiguous, Resolved, Unresolved
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
-    from sessionref.findings import Finding
     from sessionref.reference import SessionKey
     from sessionref.scope.capture import Capture
     from sessionref.streams.outcomes import Hit, Outcome, Reason
@@ -66,15 +69,13 @@ class Account:
         Of an entity the latest revisions of its chains. Several, unless it is a turn, make an
         ambiguous ref.
         """
-        found = [
+        if len(self.captures) > 1 and key is not None and key != TURN_KEY:
+            return list(self._joined.latest.get((key, value), ()))
+        return [
             Place(segment, row)
             for segment, capture in enumerate(self.captures)
             for row in capture.index.rows_of(key, value)
         ]
-        if len(found) > 1 and key is not None and key != _TURN:
-            superseded = self._superseded_elsewhere
-            found = [place for place in found if place not in superseded]
-        return found
 
     def order(self, place: Place) -> tuple[int, int]:
         """What says which of two records is earlier: the segment, then `seq`."""
@@ -90,7 +91,7 @@ class Account:
         elif isinstance(ref, EntityRef):
             found, reason = self.find(ref.key, ref.value), "no-such-entity"
         else:
-            found, reason = self.find(_TURN, ref.turn_id), "no-such-turn"
+            found, reason = self.find(TURN_KEY, ref.turn_id), "no-such-turn"
         if not found:
             return Unresolved(reason, self.session)
         hits = tuple(self.hit(place) for place in sorted(found, key=self.order))
@@ -98,42 +99,83 @@ class Account:
             return Resolved(hits, self.session)
         return Ambiguous(hits, self.session)
 
-    @cached_property
-    def links(self) -> dict[Place, Place]:
-        """What supersedes what across segments: the valid links, by the record that has them."""
-        links: dict[Place, Place] = {}
+    def superseded(self, segment: int) -> Collection[int]:
+        """The rows of a segment whose records others of the account supersede."""
         if len(self.captures) == 1:
-            return links
-        for segment, capture in enumerate(self.captures):
-            for row, named in capture.index.supersedes():
-                place = Place(segment, row)
-                found = self.find(None, named)
-                if len(found) != 1 or found[0].segment >= segment:
-                    continue
-                kind, _, value = capture.index.place(row)
-                other, _, other_value = self.captures[found[0].segment].index.place(found[0].row)
-                if (kind, value) == (other, other_value):
-                    links[place] = found[0]
-        return links
-
-    @cached_property
-    def _superseded_elsewhere(self) -> frozenset[Place]:
-        return frozenset(self.links.values())
+            return self.captures[0].index.superseded
+        return self._joined.superseded[segment]
 
     @property
     def findings(self) -> Iterator[Finding]:
         """What is wrong with the streams of the account, as far as reading them goes.
 
-        A link that leads into an earlier segment is no fault.
+        Of several segments the links between revisions are those of all together.
         """
-        for segment, capture in enumerate(self.captures):
-            linked = {self.hit(place).line for place in self.links if place.segment == segment}
+        joined = len(self.captures) > 1
+        for capture in self.captures:
             for finding in capture.index.findings:
-                if finding.code != "supersedes-unknown" or finding.line not in linked:
+                if not joined or finding.code not in LINK_FAULTS:
                     yield finding
+        if joined:
+            for code, place in self._joined.faults:
+                severity, rule, message = LINK_FAULTS[code]
+                hit = self.hit(place)
+                yield Finding(
+                    code=code,
+                    severity=severity,
+                    message=message,
+                    rule=rule,
+                    session=self.session,
+                    seq=hit.seq,
+                    id=hit.id,
+                    path="$.supersedes",
+                    file=hit.file,
+                    line=hit.line,
+                )
+
+    @cached_property
+    def _joined(self) -> _Joined:
+        """The chains of several segments, which go on from one into the next (ASR-065)."""
+        places = [place for place, _ in self]
+        rows = {place: row for row, place in enumerate(places)}
+        about = [self.captures[segment].index.place(row) for segment, row in places]
+        links = join(
+            {
+                rows[Place(segment, row)]: named
+                for segment, capture in enumerate(self.captures)
+                for row, named in capture.index.supersedes()
+            },
+            lambda record_id: [rows[place] for place in self.find(None, record_id)],
+            [kind for kind, _, _ in about],
+            # A record of an earlier segment is earlier, whatever its seq.
+            [
+                (place.segment << _BITS) + seq
+                for place, (_, seq, _) in zip(places, about, strict=True)
+            ],
+            [value for _, _, value in about],
+        )
+        latest: dict[tuple[str, str], list[Place]] = {}
+        for row, (kind, _, value) in enumerate(about):
+            if value is not None and row not in links.revisions:
+                latest.setdefault((ENTITY_KEY_OF_TYPE[kind], value), []).append(places[row])
+        superseded: list[set[int]] = [set() for _ in self.captures]
+        for row in links.revisions:
+            superseded[places[row].segment].add(places[row].row)
+        return _Joined(latest, superseded, [(code, places[row]) for code, row in links.faults])
 
 
-_TURN = "turnId"
+class _Joined(NamedTuple):
+    """By entity key and value the latest revisions, by segment the rows that have later ones, and
+    the links that join nothing.
+    """  # noqa: D205
+
+    latest: dict[tuple[str, str], list[Place]]
+    superseded: list[set[int]]
+    faults: list[tuple[str, Place]]
+
+
+#: More than any `seq` has.
+_BITS = 66
 
 
 class Session:

@@ -238,6 +238,7 @@ def test_an_ambiguity_inside_one_session_stays_one():
     """Two records of one key are candidates of a raw ref as well."""
     found = scope(stream(A, A), stream(sid="t"))
     assert [hit.id for hit in found.resolve("messageId=a").candidates] == ["r1", "r2"]
+    assert set(next(iter(found)).accounts[0].superseded(0)) == set()
 
 
 def test_session_references_resolve_in_their_session():
@@ -332,6 +333,8 @@ def test_a_revision_may_supersede_a_record_of_an_earlier_segment():
     found = scope(first, second)
     assert found.resolve("codex:s#messageId=a").first.id == "q1"
     assert list(found.findings) == []
+    (account,) = next(iter(found)).accounts
+    assert [set(account.superseded(segment)) for segment in (0, 1)] == [{1}, set()]
     assert [shown(r)[1:] for r in found.resolutions()] == [
         ("resolved", ["q1"]),
         ("resolved", ["r1"]),
@@ -361,7 +364,13 @@ def test_broken_links_over_segments_join_nothing():
         "q3": "unresolved",
         "q5": "ambiguous",
     }
-    assert codes(found) == ["supersedes-unknown"] * 4
+    assert codes(found) == [
+        "supersedes-ambiguous",
+        "supersedes-later",
+        "supersedes-other-key",
+        "supersedes-other-type",
+        "supersedes-unknown",
+    ]
 
 
 def test_declarations_reach_over_segments():

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
     from sessionref.findings import Severity
     from sessionref.reference import SessionKey
-    from sessionref.streams.chains import Links
     from sessionref.streams.observe import Observe, Observer
     from sessionref.streams.outcomes import Outcome, Reason
     from sessionref.streams.source import Input

@@ -25,6 +25,7 @@ _RANK = {
     "duplicate-member": 0,
     "bad-utf8": 1,
     "lone-surrogate": 1,
+    "surrogate": 1,
     "bad-member": 2,
     "missing-member": 2,
     "wrong-shape": 2,

@@ -6,6 +6,7 @@ of the conformance vectors for other implementations (`grammar/conformance/strea
 
 from __future__ import annotations
 
+import json
 from typing import Any, TypeAlias
 
 import msgspec
@@ -79,4 +80,11 @@ def header(session: str = "s1", agent: str = "codex", **members: Any) -> dict[st
 
 def lines(*records: dict[str, Any]) -> str:
     """`records` as JSON lines."""
-    return "".join(msgspec.json.encode(record).decode() + "\n" for record in records)
+    return "".join(map(_line, records))
+
+
+def _line(record: dict[str, Any]) -> str:
+    try:
+        return msgspec.json.encode(record).decode() + "\n"
+    except UnicodeEncodeError:  # a lone surrogate, which JSON can escape
+        return json.dumps(record, separators=(",", ":")) + "\n"

@@ -88,7 +88,6 @@ def asr_050(view: View) -> Iterable[Finding]:
         "missing-member": Code("error", "the header has no sessionId"),
         "bad-member": Code("error", "sessionId is no string"),
         "empty-component": Code("error", "sessionId is empty"),
-        "surrogate": Code("error", "sessionId holds a lone surrogate, so no reference can name it"),
     },
     good=Check(
         about="An ID with a space at its end is taken as it is.",
@@ -205,7 +204,6 @@ _NAMESPACE_RULES: dict[str, Callable[[str], object]] = {
         "missing-namespace": Code("error", "IDs of this agent are not unique without a namespace"),
         "bad-member": Code("error", "namespace is no string"),
         "empty-component": Code("error", "namespace is empty"),
-        "surrogate": Code("error", "namespace holds a lone surrogate"),
     },
     good=Check(
         about="A counter of one installation, with the installation beside it.",

@@ -35,6 +35,7 @@ def _subagent(child: str) -> dict[str, object]:
     summary="A reference encodes exactly what it must, with upper-case digits.",
     bound="str() of a reference encodes what it must and nothing else.",
     codes={
+        "forbidden-character": Code("error", "a character stands raw that must be encoded"),
         "lower-case-digits": Code("warning", "a percent-encoding has lower-case digits"),
     },
     good=Check(
@@ -67,8 +68,7 @@ def asr_059(view: View) -> Iterator[Finding]:
     """Namespace, session ID and the value of an entity ref are percent-encoded where they must be.
 
     That is `%`, `:`, `#`, the space and control characters. More may be encoded. The digits should
-    be upper case. A character that should have been encoded makes the text no reference at all,
-    which is reported under ASR-061.
+    be upper case. A raw colon or number sign is a matter of the grammar, and so of ASR-061.
     """
     yield from view.of("ASR-059")
     rows = FieldTable.standard().rows
@@ -137,12 +137,10 @@ _BAD_TEXT = {
     "missing-session-id": Code("error", "there is no ':' and so no session ID"),
     "too-many-components": Code("error", "there are more than two ':' before the '#'"),
     "empty-component": Code("error", "a namespace or session ID is empty"),
-    "forbidden-character": Code("error", "a character stands raw that must be encoded"),
     "bad-percent-encoding": Code("error", "a '%' is not followed by two digits"),
     "empty-ref": Code("error", "nothing follows the '#'"),
     "unknown-entity-key": Code("error", "the part before '=' is no entity key"),
     "empty-value": Code("error", "nothing follows the '='"),
-    "unencodable-record-id": Code("error", "a record ID holds what would have to be encoded"),
 }
 
 
@@ -190,7 +188,6 @@ def asr_061(view: View) -> Iterable[Finding]:
         "empty-ref": Code("error", "the ref is empty"),
         "unknown-entity-key": Code("error", "the part before '=' is no entity key and not turnId"),
         "empty-value": Code("error", "nothing follows the '='"),
-        "equals-in-record-id": Code("error", "a record ID holds '=', so no ref can name it"),
     },
     good=Check(
         about="The value has a colon and an equals sign, both as they are.",

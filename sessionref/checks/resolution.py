@@ -48,7 +48,6 @@ _TWO = lines(
         "bad-member": Code("error", "the value has the wrong type for a reference"),
         "wrong-shape": Code("error", "an object or array is missing where a reference stands"),
         "unexpected-ref": Code("error", "a # part stands where only a session may be named"),
-        "out-of-place": Code("error", "the field may not stand beside what the record says"),
     },
     good=Resolve(
         about="A permission and a question with one request ID: ambiguous, with both.",

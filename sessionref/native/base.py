@@ -26,6 +26,7 @@ __all__ = [
     "NativeRecord",
     "NativeStream",
     "Report",
+    "Segment",
     "Usage",
     "header_record",
     "native_id",
@@ -50,13 +51,11 @@ class Native(msgspec.Struct, omit_defaults=True, rename="camel", gc=False):
 
     `row` is the native row, byte for byte, on the first record of the row. `id` is the native
     record ID where the record had to take a derived one. `repeats` is the record ID of the first
-    writing of a row that the source wrote again. `request_id` is the provider's ID of the request
-    that made a model call.
+    writing of a row that the source wrote again.
     """
 
     id: str | None = None
     repeats: str | None = None
-    request_id: str | None = None
     row: Raw | UnsetType = UNSET
 
 
@@ -74,12 +73,25 @@ class Usage(msgspec.Struct, omit_defaults=True, rename="camel", gc=False, frozen
     reasoning_tokens: int | None = None
 
 
+class Segment(msgspec.Struct, omit_defaults=True, rename="camel", gc=False, frozen=True):
+    """Which part of a session that lies in several files a stream is (assumed, our own member).
+
+    `after` is the `id` of the part that comes before, None for the first. `first_ordinal` is the
+    native ordinal of its first row, where the source counts rows.
+    """
+
+    id: str
+    after: str | None = None
+    first_ordinal: int | None = None
+
+
 class NativeRecord(Record, omit_defaults=True, rename="camel", gc=False):
     """A record as a reader of native logs writes it: all of `Record`, and the content.
 
     `id_source` is `derived` where the record ID or the entity key is derived (ASR-067); where only
     the record ID is and the key is the source's own, `message_id_source` and
     `inference_id_source` say `native`, as `call_id_source` says `derived` for the other case.
+    On a model call `request_id` is the provider's ID of the request, no entity key.
     """
 
     message_id_source: str | None = None
@@ -90,6 +102,12 @@ class NativeRecord(Record, omit_defaults=True, rename="camel", gc=False):
     started_at: str | None = None
     profiles: list[str] | None = None
     content_level: str | None = None
+    segment: Segment | None = None
+
+    # Delegations
+    is_async: bool | None = msgspec.field(default=None, name="async")
+    awaited: bool | None = None
+    description: str | None = None
 
     # Content, verbatim
     role: str | None = None
@@ -113,8 +131,7 @@ class NativeStream:
     """One session of a native log as a stream: its header, and its records in order.
 
     `records` runs once. Where a file holds several sessions, the streams come one after the
-    other, and the records of one are gone when the next is asked for. `header` may be amended
-    before it is written (later stages add what only the whole scope shows).
+    other, and the records of one are gone when the next is asked for.
     """
 
     __slots__ = ("_place", "header", "records")
@@ -168,11 +185,13 @@ def header_record(
     cwd: str | None,
     branch: str | None,
     content: bool,
+    lineage: dict[str, Any] | None = None,
+    segment: Segment | None = None,
 ) -> NativeRecord:
     """The header of a stream (ASR-050, 051).
 
-    `lossy` names what the reader leaves out: lineage is claimed by a later stage, and absent is
-    unknown (ASR-401). `scope` is set only where the source says it (ASR-410).
+    `lossy` names what the reader leaves out. `scope` is set only where the source says it
+    (ASR-410); of `lineage` what is absent is unknown (ASR-401).
     """
     described: dict[str, Any] = {"name": agent}
     if agent_version is not None:
@@ -196,13 +215,15 @@ def header_record(
             "version": _package_version(),
             "method": "converter",
             "source": {"format": source_format},
-            "lossy": ["lineage"] if content else ["lineage", "content"],
+            "lossy": [] if content else ["content"],
         },
         started_at=started_at,
         scope=scope,
+        lineage=lineage or None,
         workspace=workspace,
-        profiles=["core", "usage"],
+        profiles=["core", "lineage", "usage"],
         content_level="full" if content else "metadata",
+        segment=segment,
     )
 
 

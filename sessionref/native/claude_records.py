@@ -1,9 +1,10 @@
 """The rows of a Claude Code transcript as records.
 
 A message row gives a `message`, then the `inference` behind it, then a `tool_call` or `tool_result`
-for each such block. The first record of a row has the row's `uuid` as its ID, the others have
-`<uuid>/<type>/<n>` with their place in the row. A model call is written once for each block of its
-answer, with growing counts: its snapshots are revisions of one `inference`.
+for each such block, then a `subagent` where the row tells of one. The first record of a row has
+the row's `uuid` as its ID, the others have `<uuid>/<type>/<n>` with their place in the row. A model
+call is written once for each block of its answer, with growing counts: its snapshots are revisions
+of one `inference`.
 """
 
 from __future__ import annotations
@@ -19,90 +20,31 @@ from msgspec import Raw
 
 from sessionref.agent import ComparisonFacts, Fact
 from sessionref.findings import Finding
-from sessionref.native.base import (
-    Count,  # noqa: TC001 - the structs below need it
-    LineIds,
-    Native,
-    NativeRecord,
-    Usage,
-    native_id,
-    row_fault,
-)
+from sessionref.native.base import LineIds, Native, NativeRecord, Usage, native_id, row_fault
+from sessionref.native.claude_delegations import agent_slot, delegation, notification, reference
+from sessionref.native.claude_rows import AGENT, blocks_of
 from sessionref.native.rows import Fault, Rows, begins, is_utf8
 from sessionref.registry import Registry
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from sessionref.native.base import Report
+    from sessionref.native.claude_delegations import Delegation
+    from sessionref.native.claude_rows import Message, Read, Row
 
-__all__ = ["AGENT", "Read", "Row", "Writer", "rows"]
-
-#: The registered short name.
-AGENT = "claude-code"
+__all__ = ["Writer", "content_digest"]
 
 _VENDOR = "com.anthropic.claude-code."
 _SYNTHETIC = "<synthetic>"
 _DIGITS = 30
 
 
-class _Usage(msgspec.Struct, gc=False):
-    input_tokens: Count | None = None
-    cache_read_input_tokens: Count | None = None
-    cache_creation_input_tokens: Count | None = None
-    output_tokens: Count | None = None
-
-
-class _Message(msgspec.Struct, gc=False):
-    id: str | None = None
-    role: str | None = None
-    model: str | None = None
-    usage: _Usage | None = None
-    content: Raw = Raw()
-
-
-class Row(msgspec.Struct, rename="camel", gc=False):
-    """What is needed of a row. Both passes decode the same, so that they agree on every line."""
-
-    type: str | None = None
-    subtype: str | None = None
-    uuid: str | None = None
-    parent_uuid: str | None = None
-    session_id: str | None = None
-    agent_id: str | None = None
-    timestamp: str | None = None
-    version: str | None = None
-    cwd: str | None = None
-    git_branch: str | None = None
-    request_id: str | None = None
-    message: _Message | None = None
-    compact_metadata: Raw = Raw()
-    cost: Raw = msgspec.field(default=Raw(), name="costUSD")
-
-
-class _Block(msgspec.Struct, gc=False):
-    """What is needed of one block of a message's content."""
-
-    type: str | None = None
-    id: str | None = None
-    tool_use_id: str | None = None
-    name: str | None = None
-    is_error: bool | None = None
-    input: Raw = Raw()
-    content: Raw = Raw()
-
-
 class _Compaction(msgspec.Struct, gc=False):
     trigger: str | None = None
 
 
-rows = Rows(Row)
-_blocks = Rows(_Block)
 _compactions = Rows(_Compaction)
-_content_blocks = msgspec.json.Decoder(list[_Block]).decode
-
-#: A row that was read: its line, its bytes, its values, and what is wrong with them.
-Read = tuple[int, bytes, Row, list[Fault]]
 
 
 class _Place:
@@ -110,9 +52,10 @@ class _Place:
 
     `id` is the ID of the row's first record; `derived` says that it is no native one, `capture`
     that it holds for this capture only. `message_id` is the native key of a message, or None.
+    `source` is the session that the row was copied from, `original` the row's ID there.
     """
 
-    __slots__ = ("capture", "derived", "id", "message_id", "native")
+    __slots__ = ("capture", "derived", "id", "message_id", "native", "original", "source")
 
     def __init__(self, row: Row, position: str) -> None:
         native = native_id(row.uuid)
@@ -121,6 +64,24 @@ class _Place:
         self.id = position if native is None else native
         self.message_id = row.uuid or None
         self.native = Native()
+        self.source: str | None = None
+        self.original: str | None = None
+
+    def copied_from(self, kind: str, number: int | None) -> dict[str, str] | None:
+        """The mark of a copy on a record of the row: its first, or a further one by its number.
+
+        The copy's records come from the same row as the original's, so they have the same IDs, as
+        far as these derive from the row's.
+        """
+        if self.source is None:
+            return None
+        record = self.original
+        if record is not None and number is not None:
+            record = f"{record}/{kind}/{number}"
+        elif record is not None and kind == "message":
+            record = f"messageId={record}"
+        mark = {"session": self.source, "proof": "native_field"}
+        return mark if record is None else {**mark, "record": record}
 
 
 class _Written:
@@ -137,13 +98,17 @@ class Writer:
     """Makes the records of one session. `line` is the line of the row that it is at.
 
     `file` is what findings call the transcript, `repeated` the record IDs that occur more than
-    once in it. Without `content` the records carry identity, model calls and usage only.
+    once in it; `copied_head` says of a row and its line from which session it was copied, where it
+    belongs to a copied head. Without `content` the records carry identity, model calls, usage and
+    relations only.
     """
 
     __slots__ = (
+        "_agents",
         "_by_request",
         "_calls",
         "_content",
+        "_copied_head",
         "_file",
         "_positions",
         "_repeated",
@@ -153,7 +118,16 @@ class Writer:
         "line",
     )
 
-    def __init__(self, file: str, report: Report, repeated: set[str], *, content: bool) -> None:
+    def __init__(
+        self,
+        file: str,
+        report: Report,
+        repeated: set[str],
+        copied_head: Callable[[Row, int], str | None],
+        *,
+        content: bool,
+    ) -> None:
+        self._copied_head = copied_head
         self._file = file
         self._report = report
         self._repeated = repeated
@@ -165,6 +139,8 @@ class Writer:
         # The latest snapshot of each model call, by message ID and request ID.
         self._calls: dict[str, dict[str | None, str]] = {}
         self._by_request: dict[str, str] = {}
+        # The latest revision of each announcement, by the child's agent ID.
+        self._agents: dict[str, NativeRecord] = {}
 
     def all(self, rows: Iterator[Read]) -> Iterator[NativeRecord]:
         """The records of `rows`, in order; what is wrong with a row is reported before them."""
@@ -183,6 +159,7 @@ class Writer:
             self._report(row_fault(fault, self._file, line))
         if content:
             place.native.row = Raw(data)
+        self._mark_copy(place, row, line)
         if row.uuid in self._repeated and not place.derived:
             first = self._written_before(place, row.uuid, line, data)
             if first is not None:
@@ -192,6 +169,7 @@ class Writer:
         message = row.message
         if message is None or row.type not in {"user", "assistant"}:
             yield self._other(place, row)
+            yield from self._subagent(place, row, data)
             return
         call = _call_of(row, message, place.id)
         record = self._record("message", place, row)
@@ -211,6 +189,16 @@ class Writer:
             yield from self._blocks(
                 place, row, message.content, record.inference_id, line, content=content
             )
+        yield from self._subagent(place, row, data)
+
+    def _mark_copy(self, place: _Place, row: Row, line: int) -> None:
+        """Say whether a native field marks the row as a copy, and of what (ASR-413, 414)."""
+        mark = row.copied_from
+        if mark is not None:
+            place.source = reference((None, mark.session_id or "", False))
+            place.original = native_id(mark.message_uuid)
+        elif (head := self._copied_head(row, line)) is not None:
+            place.source = reference((None, head, False))
 
     def _written_before(self, place: _Place, uuid: str, line: int, data: bytes) -> str | None:
         """The record that wrote this row first, or None where the row is another one.
@@ -219,7 +207,7 @@ class Writer:
         derived ID and key of its own, and keeps the native one under `native`.
         """
         written = self._written.setdefault(uuid, _Written())
-        digest = _content_digest(data)
+        digest = content_digest(data)
         first = written.by_content.get(digest)
         if written.count:
             place.id = f"{uuid}/row/{written.count}"
@@ -260,7 +248,7 @@ class Writer:
         return self._record(_VENDOR + (row.type or "row"), place, row)
 
     def _inference(
-        self, place: _Place, row: Row, message: _Message, call: tuple[str, bool]
+        self, place: _Place, row: Row, message: Message, call: tuple[str, bool]
     ) -> NativeRecord:
         """A snapshot of a model call: the next revision where the call was written before."""
         key, native = call
@@ -297,9 +285,58 @@ class Writer:
         amount = _amount(row.cost)
         if amount is not None:
             record.cost = [{"amount": amount, "currency": "USD"}]
-        if row.request_id:
-            record.native = Native(request_id=row.request_id)
+        # Where another writing of the call names the request, it is this one's too.
+        record.request_id = request
         return record
+
+    def _subagent(self, place: _Place, row: Row, data: bytes) -> Iterator[NativeRecord]:
+        """The announcement of a subagent, or a revision of it (ASR-411, 424)."""
+        said = delegation(row, data)
+        if said is not None:
+            container = row.session_id if row.copied_from is None else row.copied_from.session_id
+            # Progress tells of an agent once; what it repeats is no change of its state.
+            if container and (row.type == "user" or said.agent_id not in self._agents):
+                child = reference(agent_slot(container, said.agent_id))
+                yield self._announce(place, row, child, said)
+            return
+        told = None if row.type != "user" else notification(row)
+        known = None if told is None else self._agents.get(told.task_id)
+        if told is not None and known is not None:
+            record = self._part("subagent", place, row, 0)
+            record.status = told.status
+            self._revise(record, known)
+            self._agents[told.task_id] = record
+            yield record
+
+    def _announce(self, place: _Place, row: Row, child: str, said: Delegation) -> NativeRecord:
+        record = self._part("subagent", place, row, 0)
+        record.child_session = child
+        record.call_id = said.call_id
+        record.status = said.status
+        record.role = said.role
+        if said.is_async is not None:
+            record.is_async = said.is_async
+            # Who launches in the background is told at once; the source says so of no other call.
+            record.awaited = False if said.is_async else None
+        if self._content:
+            record.description = said.description
+        known = self._agents.get(said.agent_id)
+        # What this session says of an agent is no revision of what a copied record says.
+        if known is not None and (record.copied_from is not None or known.copied_from is None):
+            self._revise(record, known)
+        self._agents[said.agent_id] = record
+        return record
+
+    @staticmethod
+    def _revise(record: NativeRecord, known: NativeRecord) -> None:
+        """Make `record` the next revision: what it does not say anew stays as it was."""
+        record.supersedes = known.id
+        record.child_session = known.child_session
+        record.call_id = known.call_id or record.call_id
+        record.role = record.role or known.role
+        record.description = record.description or known.description
+        if known.is_async is not None:
+            record.is_async, record.awaited = known.is_async, known.awaited
 
     def _blocks(
         self,
@@ -312,10 +349,7 @@ class Writer:
         content: bool,
     ) -> Iterator[NativeRecord]:
         """Tool calls and results, from the blocks of a message's content."""
-        try:
-            blocks = _content_blocks(raw)
-        except msgspec.DecodeError:
-            blocks = _blocks.decode_items(raw, lambda fault: self._block_fault(fault, line))
+        blocks = blocks_of(raw, lambda fault: self._block_fault(fault, line))
         for number, block in enumerate(blocks):
             kind = block.type or ""
             if kind.endswith("tool_use"):
@@ -350,6 +384,7 @@ class Writer:
             ts=row.timestamp,
             id_source="derived" if place.derived else None,
             id_scope="capture" if place.capture else None,
+            copied_from=place.copied_from(kind, None),
             native=place.native,
         )
 
@@ -363,10 +398,11 @@ class Writer:
             ts=row.timestamp,
             id_source="derived",
             id_scope="capture" if place.capture else None,
+            copied_from=place.copied_from(kind, number),
         )
 
 
-def _call_of(row: Row, message: _Message, row_id: str) -> tuple[str, bool] | None:
+def _call_of(row: Row, message: Message, row_id: str) -> tuple[str, bool] | None:
     """The inference ID of the model call behind a row, and whether it is native (ASR-073, 074).
 
     The provider's message ID where there is one; else an ID derived from the request ID, or from
@@ -383,7 +419,7 @@ def _call_of(row: Row, message: _Message, row_id: str) -> tuple[str, bool] | Non
     return None
 
 
-def _content_digest(data: bytes) -> bytes:
+def content_digest(data: bytes) -> bytes:
     """What two writings of one record have in common, in any order of their members.
 
     Left out is what the registry entry names as written anew each time.
@@ -405,9 +441,7 @@ def _written_again() -> tuple[str, ...]:
 
 
 def _trigger(raw: Raw) -> str | None:
-    if not begins(raw, b"{"):
-        return None
-    return _compactions.decode(raw, lambda _: None).trigger
+    return _compactions.decode_part(raw).trigger
 
 
 def _amount(raw: Raw) -> str | None:

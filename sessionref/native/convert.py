@@ -8,9 +8,8 @@ import msgspec
 
 from sessionref.errors import StreamError
 from sessionref.findings import Finding
-from sessionref.native import claude_code, codex
-from sessionref.native.detect import kind_of_lines
 from sessionref.native.logs import Log
+from sessionref.native.together import LogSet
 from sessionref.streams.lines import MAX_LINE
 from sessionref.streams.walk import walk
 
@@ -18,11 +17,10 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Iterable, Iterator
 
-    from sessionref.findings import Severity
     from sessionref.native.base import NativeStream, Report
     from sessionref.streams.source import Input
 
-__all__ = ["UNREAD", "convert", "read", "read_log"]
+__all__ = ["UNREAD", "convert", "read", "read_log", "unreadable"]
 
 #: The codes of findings that say that an input, or part of one, could not be read.
 UNREAD = frozenset({"unreadable", "unknown-format", "corrupt-compression", "truncated-compression"})
@@ -31,7 +29,7 @@ UNREAD = frozenset({"unreadable", "unknown-format", "corrupt-compression", "trun
 def read(
     source: Input, report: Report, *, content: bool = True, max_line: int = MAX_LINE
 ) -> Iterator[NativeStream]:
-    """The sessions in one native log, as streams.
+    """The sessions in one native log, as streams, with the lineage that this log alone shows.
 
     `source` is a path, `-` for standard input, a binary file object or an iterable of bytes,
     compressed or not. What kind of log it is, is told by its content; an unknown one, and a stream
@@ -44,20 +42,14 @@ def read(
         with Log(source, max_line=max_line) as log:
             yield from read_log(log, report, content=content)
     except StreamError as error:
-        report(_finding("unreadable", "error", error.message, error.file))
+        report(unreadable(error))
 
 
 def read_log(log: Log, report: Report, *, content: bool = True) -> Iterator[NativeStream]:
     """As `read`, for a log that is open; raises `StreamError` where it cannot be read further."""
-    kind = kind_of_lines(data for _, data in log.lines(_silent))
-    if kind == "claude-code":
-        yield from claude_code.read(log.lines, log.name, report, content=content)
-    elif kind == "codex":
-        yield from codex.read(log.lines, log.name, report, content=content)
-    elif kind == "stream":
-        report(_finding("not-native", "notice", "a stream already", log.name))
-    else:
-        report(_finding("unknown-format", "warning", "no known kind of log", log.name))
+    with LogSet() as logs:
+        logs.add(log, report)
+        yield from logs.streams(log, report, content=content)
 
 
 def convert(
@@ -69,19 +61,37 @@ def convert(
 ) -> Iterator[bytes]:
     """The native logs under `paths` as streams, line by line, each line with its newline.
 
-    Paths are files, folders and `-`, as `sessionref.streams.walk.walk` finds them. Files of an
-    unknown kind are reported (code `unknown-format`) where they were named, and passed over where
-    a folder holds them. Without `content` the records carry identity, model calls and usage only.
+    Paths are files, folders and `-`, as `sessionref.streams.walk.walk` finds them; each stream
+    carries the lineage that all of them together show. Files of an unknown kind are reported (code
+    `unknown-format`) where they were named, and passed over where a folder holds them. Without
+    `content` the records carry identity, model calls, usage and relations only.
     """
     encode = msgspec.json.Encoder().encode_into
     line = bytearray()
-    for found in walk(paths, report):
-        heard = report if found.named else _of_folder(report)
-        for stream in read(found.path, heard, content=content, max_line=max_line):
-            for record in stream:
-                encode(record, line)
-                line += b"\n"
-                yield bytes(line)
+    with LogSet(max_line=max_line) as logs:
+        added: list[tuple[str, Report]] = []
+        for found in walk(paths, report):
+            heard = report if found.named else _of_folder(report)
+            try:
+                logs.add(found.path, heard)
+            except StreamError as error:
+                heard(unreadable(error))
+            else:
+                added.append((found.path, heard))
+        for path, heard in added:
+            try:
+                for stream in logs.streams(path, heard, content=content):
+                    for record in stream:
+                        encode(record, line)
+                        line += b"\n"
+                        yield bytes(line)
+            except StreamError as error:
+                heard(unreadable(error))
+
+
+def unreadable(error: StreamError) -> Finding:
+    """The finding for an input that cannot be read."""
+    return Finding(code="unreadable", severity="error", message=error.message, file=error.file)
 
 
 def _of_folder(report: Report) -> Report:
@@ -90,11 +100,3 @@ def _of_folder(report: Report) -> Report:
             report(finding)
 
     return heard
-
-
-def _finding(code: str, severity: Severity, message: str, file: str | None) -> Finding:
-    return Finding(code=code, severity=severity, message=message, file=file)
-
-
-def _silent(_finding: Finding) -> None:
-    """What the lines are is said when they are read."""

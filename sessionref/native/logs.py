@@ -39,11 +39,13 @@ class Log:
     """One input, opened: a path, `-` for standard input, a file object or chunks of bytes.
 
     A context manager. What a file holds when it is opened is what is read, each time, even where
-    it grows meanwhile. Raises `StreamError` where the input cannot be opened or read.
+    it grows meanwhile; with `size` only so many of its bytes. Raises `StreamError` where the input
+    cannot be opened or read.
     """
 
-    def __init__(self, source: Input, *, max_line: int = MAX_LINE) -> None:
+    def __init__(self, source: Input, *, max_line: int = MAX_LINE, size: int | None = None) -> None:
         self._max_line = max_line
+        self._size = size
         self._open = ExitStack()
         self._file: OpenFile | None = None
         self._spool: IO[bytes] = self._open.enter_context(
@@ -86,10 +88,18 @@ class Log:
     ) -> None:
         self._open.close()
 
+    @property
+    def size(self) -> int | None:
+        """How many bytes of the file are read; None of what was kept from elsewhere."""
+        if self._file is None:
+            return None
+        size = self._file.status.st_size
+        return size if self._size is None else min(size, self._size)
+
     def chunks(self) -> Iterator[bytes]:
         """The bytes of the log, as they are, from its start."""
         if self._file is not None:
-            left = self._file.status.st_size
+            left = self.size or 0
             for chunk in self._file.chunks():
                 yield chunk[:left]
                 left -= len(chunk)

@@ -59,6 +59,23 @@ class Rows(Generic[S]):
                 raise NoRow("not-object", "the line is JSON but no object") from None
             return _fill(self._kind, value, "$", fault)
 
+    def decode_part(self, data: bytes | msgspec.Raw) -> S:
+        """The JSON object in a part of a row; an empty one where that is none.
+
+        Members that do not fit are left out.
+        """
+        try:
+            return self.decode(data, _ignore)
+        except NoRow:
+            return self._kind()
+
+    def decode_text(self, data: msgspec.Raw) -> S:
+        """As `decode_part`, for the object in the text of a JSON string."""
+        try:
+            return self.decode_part(_text(data).encode())
+        except (msgspec.DecodeError, UnicodeError):
+            return self._kind()
+
     def decode_items(self, data: bytes | msgspec.Raw, fault: Callable[[Fault], None]) -> list[S]:
         """The objects of a JSON array in `data`, at their places.
 
@@ -75,6 +92,13 @@ class Rows(Generic[S]):
                 fault(Fault("bad-member", path, "an item of the content is no object"))
                 items.append(self._kind())
         return items
+
+
+_text = msgspec.json.Decoder(str).decode
+
+
+def _ignore(_fault: Fault) -> None:
+    """What a text inside a member holds is no fault of the row."""
 
 
 def begins(raw: msgspec.Raw, first: bytes) -> bool:

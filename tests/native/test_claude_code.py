@@ -20,7 +20,8 @@ from native_rows import (
 )
 
 from sessionref.native import detect, read
-from sessionref.native.claude_code import read as read_transcript
+from sessionref.native.claude_code import streams as read_transcript
+from sessionref.native.claude_survey import survey_of
 from sessionref.refs import EntityRef, RecordRef
 from sessionref.streams.outcomes import Ambiguous, Resolved
 
@@ -31,7 +32,7 @@ VENDOR = "com.anthropic.claude-code."
 
 
 def test_header_says_what_the_rows_say():
-    """The header carries identity, agent, producer, start and workspace, and claims no lineage."""
+    """The header carries identity, agent, producer, start and workspace. A plain session claims no lineage."""
     log = convert(user("u1"), assistant("a1"))
     header = log.header
     assert header["agent"] == {"name": "claude-code", "version": "2.1.210"}
@@ -43,7 +44,7 @@ def test_header_says_what_the_rows_say():
     assert header["producer"]["name"] == "sessionref"
     assert header["producer"]["method"] == "converter"
     assert header["producer"]["source"] == {"format": "claude-code-jsonl"}
-    assert header["producer"]["lossy"] == ["lineage"]
+    assert header["producer"]["lossy"] == []
     assert header["workspace"]["roots"] == [
         {"id": "cwd", "path": "/home/user/app", "vcs": {"type": "git", "branch": "main"}}
     ]
@@ -228,7 +229,11 @@ def test_embedded_messages_of_progress_rows_make_no_records():
     data = {"type": "agent_progress", "agentId": "ab12cd3", "message": inner}
     row = {"type": "progress", "uuid": "p1", "sessionId": SESSION, "data": data}
     log = convert(user("u1"), row)
-    assert [record["type"] for record in log.records] == ["message", VENDOR + "progress"]
+    assert [record["type"] for record in log.records] == [
+        "message",
+        VENDOR + "progress",
+        "subagent",
+    ]
 
 
 def test_a_session_id_that_repeats_the_agent_id_changes_nothing():
@@ -531,7 +536,7 @@ def test_E_05_E_07_snapshots_of_one_call_are_one_entity_and_the_latest_counts():
         "outputTokens": 260,
     }
     assert calls[-1]["inferenceIdSource"] == "native"
-    assert calls[-1]["native"] == {"requestId": "q1"}
+    assert [call["requestId"] for call in calls] == ["q1"] * 3
     assert log.index.findings == ()
 
 
@@ -658,7 +663,7 @@ def test_without_content_identity_calls_and_usage_remain():
     """`content=False` leaves out the text and the native rows, and the header says so."""
     rows = (user("u1"), assistant("a1", "m1", tool_use("t1")), user("u2", [tool_result("t1")]))
     lean, full = convert(*rows, content=False), convert(*rows)
-    assert lean.header["producer"]["lossy"] == ["lineage", "content"]
+    assert lean.header["producer"]["lossy"] == ["content"]
     assert lean.header["contentLevel"] == "metadata"
     assert [(r["type"], r["id"]) for r in lean.records] == [
         (r["type"], r["id"]) for r in full.records
@@ -690,7 +695,7 @@ def test_a_file_that_changes_between_the_passes_raises_nothing():
     def lines(_report):
         return [(n, json.dumps(r).encode()) for n, r in enumerate(next(contents), 1)]
 
-    stream = next(read_transcript(lines, "x", print))
+    stream = next(read_transcript(survey_of(lines, "x", print), lines, "x", print))
     assert [record.id for record in stream.records] == ["u1", "u3"]
 
 
@@ -714,7 +719,7 @@ def test_many_sessions_in_one_file_are_read_in_two_passes():
         passes += 1
         return enumerate(rows, 1)
 
-    sessions = [s.header.session_id for s in read_transcript(lines, "x", print) if list(s)]
+    sessions = [s.header.session_id for s in read_transcript(survey_of(lines, "x", print), lines, "x", print) if list(s)]
     assert sessions == [f"s{n}" for n in range(300)]
     assert passes == 2
 

@@ -30,7 +30,7 @@ def turn_context(turn: str, **members: Any) -> dict[str, Any]:
 
 
 def test_header_says_what_the_first_meta_says():
-    """Identity, version, start, workspace; no lineage is claimed."""
+    """Identity, version, start, workspace; of lineage only that nothing was inherited."""
     log = convert(
         meta(
             "t1",
@@ -46,7 +46,7 @@ def test_header_says_what_the_first_meta_says():
     assert header["startedAt"] == "2026-08-20T08:00:00.000Z"
     assert header["producer"]["source"] == {"format": "codex-rollout"}
     assert header["workspace"]["roots"][0]["vcs"] == {"type": "git", "branch": "main"}
-    assert "lineage" not in header
+    assert header["lineage"] == {"inherits": {"mode": "none", "evidence": "native_structure"}}
     assert log.codes == []
 
 

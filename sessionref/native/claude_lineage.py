@@ -1,0 +1,446 @@
+"""How the sessions of Claude Code transcripts hang together, and on what evidence.
+
+Every claim rests on a native field, on where the source stores a file, or on a rule that the
+registry entry publishes (ASR-403, 404); what none of them says is not claimed (ASR-401). No claim
+depends on the order of the files, and where a file is missing less is known, never other things.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import msgspec
+
+from sessionref.native.base import Segment, native_id
+from sessionref.native.claude_code import writer_of
+from sessionref.native.claude_delegations import SIDE_AGENT, agent_slot, is_short, reference
+from sessionref.native.claude_records import content_digest
+from sessionref.native.claude_rows import ignore
+from sessionref.native.claude_survey import rows_by_session
+from sessionref.native.rows import Rows
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from contextlib import AbstractContextManager
+
+    from sessionref.native.claude_delegations import Slot
+    from sessionref.native.claude_survey import Facts, Lines, Named, Survey
+
+__all__ = ["Transcript", "relate"]
+
+#: A subagent's companion file is a few hundred bytes; one beyond this is something else.
+_MAX_COMPANION = 1 << 20
+
+_FIELD = "native_field"
+_STRUCTURE = "native_structure"
+_INFERENCE = "converter_inference"
+
+
+class Transcript(NamedTuple):
+    """A transcript of the scope: what its survey learned, its path, and how to read it again."""
+
+    survey: Survey
+    path: str | None
+    open: Callable[[], AbstractContextManager[Lines]]
+
+
+class _Companion(msgspec.Struct, rename="camel", gc=False):
+    """What `agent-<id>.meta.json` says of the subagent beside it."""
+
+    agent_type: str | None = None
+    spawn_depth: int | None = None
+    parent_agent_id: str | None = None
+    tool_use_id: str | None = None
+
+
+class _Place(NamedTuple):
+    """What the folders of a subagent's file say: the root session, and the run of a workflow."""
+
+    root: str | None = None
+    run: str | None = None
+
+
+class _Capture(NamedTuple):
+    """One session in one file."""
+
+    slot: Slot
+    transcript: Transcript
+    facts: Facts
+
+    @property
+    def is_home(self) -> bool:
+        """Whether the file is the session's own, rather than one to which others appended."""
+        return self.slot[2] or next(iter(self.transcript.survey.slots)) == self.slot
+
+
+class _Said(msgspec.Struct, gc=False):
+    """What must be equal in a record and its copy."""
+
+    type: str | None = None
+    message: msgspec.Raw = msgspec.Raw()
+
+
+_companions = Rows(_Companion)
+_said = Rows(_Said)
+
+
+def relate(transcripts: Sequence[Transcript]) -> None:
+    """Fill in `lineage` and `segment` of every session of the transcripts."""
+    _Scope(transcripts).fill()
+
+
+class _Scope:
+    """The sessions of all transcripts, and what they say of each other."""
+
+    def __init__(self, transcripts: Iterable[Transcript]) -> None:
+        self.captures: dict[Slot, list[_Capture]] = defaultdict(list)
+        for transcript in transcripts:
+            for slot, facts in transcript.survey.slots.items():
+                self.captures[slot].append(_Capture(slot, transcript, facts))
+        #: By the session ID that the delegating row carries and the agent ID: who delegated, how.
+        self.delegations: dict[tuple[str, str], list[tuple[Slot, Named]]] = defaultdict(list)
+        #: By a session, those that say that they go on in it.
+        self.continued: dict[str, list[_Capture]] = defaultdict(list)
+        for captures in self.captures.values():
+            # The fullest capture first: one that was cut off says less, never other things.
+            captures.sort(key=lambda c: (not c.is_home, -c.facts.rows, c.transcript.path or ""))
+            fullest = captures[0]
+            for capture in captures:
+                for child, named in capture.facts.delegations.items():
+                    self.delegations[child].append((capture.slot, named))
+            if fullest.facts.continued_in is not None:
+                self.continued[fullest.facts.continued_in].append(fullest)
+
+    def fill(self) -> None:
+        for captures in self.captures.values():
+            for capture in captures:
+                capture.facts.lineage = self._lineage(capture)
+            fullest = captures[0]
+            for other in captures[1:]:
+                if other.facts.lineage != fullest.facts.lineage and _begins_with(fullest, other):
+                    other.facts.lineage = fullest.facts.lineage
+            appended = [capture for capture in captures if not capture.is_home]
+            homes = len(captures) - len(appended)
+            if len(appended) == 1 and homes and _goes_on(fullest, appended[0]):
+                for capture in captures[:homes]:
+                    capture.facts.segment = Segment("own")
+                appended[0].facts.segment = Segment("appended", "own")
+                appended[0].facts.lineage = fullest.facts.lineage
+
+    def _lineage(self, capture: _Capture) -> dict[str, Any]:
+        facets: dict[str, Any] = {}
+        _claim_branch(capture, facets)
+        if capture.slot[2]:
+            _Subagent(self, capture).claim(facets)
+        else:
+            self._claim_main(capture, facets)
+        return facets
+
+    # -- Sessions that are no subagents --------------------------------------------------------
+
+    def _claim_main(self, capture: _Capture, facets: dict[str, Any]) -> None:
+        """What is said of a session that is no subagent; never that it inherits nothing.
+
+        Three ways of copying leave no mark, so that a plain session may hold copies.
+        """
+        survey = capture.transcript.survey
+        if survey.head is not None and survey.heir == capture.slot:
+            facets["relatedUnknown"] = {"session": reference(survey.head), "evidence": _FIELD}
+        earlier = self.continued.get(capture.slot[1], ())
+        # Of two sessions that both say that they go on here, none is chosen.
+        if len(earlier) == 1 and earlier[0].slot != capture.slot:
+            self._claim_continuation(capture, earlier[0], facets)
+
+    @staticmethod
+    def _claim_continuation(capture: _Capture, earlier: _Capture, facets: dict[str, Any]) -> None:
+        """The session goes on from another one (rule `continued-in-replayed-chain`)."""
+        session = reference(earlier.slot)
+        facets["continues"] = {"session": session, "reason": "other", "evidence": _FIELD}
+        if "inherits" in facets:
+            return
+        if capture.facts.from_summary:
+            facets["inherits"] = {"mode": "rendered", "from": session, "evidence": _INFERENCE}
+            return
+        replayed = _replayed(capture, earlier)
+        if replayed is not None:
+            through, local = replayed
+            facets["inherits"] = {
+                "mode": "copied",
+                "from": session,
+                "throughId": through,
+                "localThroughId": local,
+                "evidence": _INFERENCE,
+            }
+
+
+def _claim_branch(capture: _Capture, facets: dict[str, Any]) -> None:
+    """A branch or an SDK fork: each copied record is marked (rule `marked-branch-head`)."""
+    facts = capture.facts
+    if facts.marked is not None:
+        source, original, is_message, local = facts.marked
+    elif facts.marked_later is not None:
+        source, original, is_message, local = facts.marked_later, None, False, None
+    else:
+        return
+    origin: Slot = (None, source, False)
+    if origin == capture.slot:
+        return
+    session = reference(origin)
+    fork = facets["forkedFrom"] = {"session": session, "evidence": _FIELD}
+    inherits = facets["inherits"] = {"mode": "copied", "from": session, "evidence": _FIELD}
+    if native_id(original) is not None:
+        fork["record"] = f"messageId={original}" if is_message else str(original)
+        inherits["throughId"] = str(original)
+    if local is not None:
+        inherits["localThroughId"] = local
+
+
+class _Subagent:
+    """What is said of a subagent: by itself, by its companion, its folder and its spawner."""
+
+    def __init__(self, scope: _Scope, capture: _Capture) -> None:
+        self._scope = scope
+        self._facts = capture.facts
+        self._agent_id = capture.slot[1]
+        self._slot = capture.slot
+        self._place = _place_of(capture.transcript.path, self._agent_id)
+        self._companion = _companion_of(capture.transcript.path, self._agent_id)
+        self._owns_file = next(iter(capture.transcript.survey.slots)) == capture.slot
+        self._root = self._only_root()
+        name = Path(capture.transcript.path or "").name
+        self._is_side_agent = self._agent_id.startswith(SIDE_AGENT) or name.startswith(
+            f"agent-{SIDE_AGENT}"
+        )
+
+    def _only_root(self) -> str | None:
+        """The root session, where all that names it names the same.
+
+        A record that carries the agent's own ID for a session ID names no root.
+        """
+        own = {self._agent_id, f"agent-{self._agent_id}"}
+        named = {session_id for session_id in self._facts.carried if session_id not in own}
+        if self._place.root is not None:
+            named.add(self._place.root)
+        return next(iter(named)) if len(named) == 1 else None
+
+    def claim(self, facets: dict[str, Any]) -> None:
+        """Add the facets of the subagent."""
+        if self._is_side_agent:
+            self._claim_related(facets)
+            return
+        delegations = [
+            found
+            for container in sorted(self._facts.carried)
+            for found in self._scope.delegations.get((container, self._agent_id), ())
+            if found[0] != self._slot
+        ]
+        self._claim_spawner(delegations, facets)
+        role = self._companion.agent_type or next(
+            (named.role for _, named in delegations if named.role), None
+        )
+        if role is not None:
+            facets["role"] = role
+        if "inherits" in facets:
+            return
+        context = self._facts.context
+        if context is not None:
+            facets["inherits"] = inherits = {
+                "mode": "referenced",
+                "from": reference((None, context[0], False)),
+                "evidence": _FIELD,
+            }
+            through = native_id(context[1])
+            if through is not None:
+                inherits["throughId"] = through
+        elif delegations and self._owns_file:
+            # The rule `delegated-fresh-subagent`.
+            facets["inherits"] = {"mode": "none", "evidence": _STRUCTURE}
+
+    def _claim_spawner(self, delegations: list[tuple[Slot, Named]], facets: dict[str, Any]) -> None:
+        companion, context = self._companion, self._facts.context
+        spawners = {slot for slot, _ in delegations}
+        parent = companion.parent_agent_id
+        if parent and (self._root or not is_short(parent)):
+            spawner = agent_slot(self._root or "", parent)
+            _spawned_by(facets, spawner, companion.tool_use_id, _FIELD)
+        elif len(spawners) == 1:
+            spawner, named = delegations[0]
+            _spawned_by(facets, spawner, named.call_id, _FIELD)
+        elif spawners or self._is_nested:
+            self._claim_related(facets)
+        elif context is not None:
+            _spawned_by(facets, (None, context[0], False), companion.tool_use_id, _FIELD)
+        elif self._root is not None:
+            call = companion.tool_use_id or self._launching_call()
+            _spawned_by(facets, (None, self._root, False), call, _STRUCTURE)
+
+    @property
+    def _is_nested(self) -> bool:
+        """Whether the depth says that another than the root session is the spawner."""
+        depth = self._companion.spawn_depth
+        return depth is not None and depth != 1
+
+    def _launching_call(self) -> str | None:
+        """The call that launched the workflow in whose folder the file lies."""
+        captures = self._scope.captures.get((None, self._root or "", False))
+        if not captures or self._place.run is None:
+            return None
+        return captures[0].facts.launches.get(self._place.run)
+
+    def _claim_related(self, facets: dict[str, Any]) -> None:
+        if self._root is not None:
+            root = reference((None, self._root, False))
+            facets["relatedUnknown"] = {"session": root, "evidence": _STRUCTURE}
+
+
+def _spawned_by(facets: dict[str, Any], spawner: Slot, call: str | None, evidence: str) -> None:
+    facets["spawnedBy"] = claim = {"session": reference(spawner), "evidence": evidence}
+    if call:
+        claim["record"] = f"callId={call}"
+
+
+# -- Companions and folders of subagents ----------------------------------------------------------
+
+
+def _place_of(path: str | None, agent_id: str) -> _Place:
+    """What the folders of `agent-<id>.jsonl` say, where the source stores such files."""
+    if path is None:
+        return _Place()
+    file = Path(path).absolute()
+    if not file.name.startswith(f"agent-{agent_id}."):
+        return _Place()
+    folder = file.parent
+    if folder.name == "subagents" and folder.parent.name:
+        return _Place(folder.parent.name)
+    run, workflows = folder.name, folder.parent
+    if workflows.name == "workflows" and workflows.parent.name == "subagents":
+        return _Place(workflows.parent.parent.name or None, run)
+    return _Place()
+
+
+def _companion_of(path: str | None, agent_id: str) -> _Companion:
+    """What the companion file says; nothing where there is none that can be read."""
+    if path is None or "/" in agent_id or "\0" in agent_id:
+        return _Companion()
+    companion = Path(path).parent / f"agent-{agent_id}.meta.json"
+    try:
+        if not companion.is_file() or companion.stat().st_size > _MAX_COMPANION:
+            return _Companion()
+        return _companions.decode_part(companion.read_bytes())
+    except (OSError, ValueError):
+        return _Companion()
+
+
+# -- Comparing files ------------------------------------------------------------------------------
+
+
+def _begins_with(longer: _Capture, shorter: _Capture) -> bool:
+    """Whether one capture of a session is the beginning of another one."""
+    with longer.transcript.open() as ours, shorter.transcript.open() as theirs:
+        more = _rows(longer, ours)
+        return all(next(more, (0, b""))[1] == data for _, data, _ in _rows(shorter, theirs))
+
+
+def _goes_on(own: _Capture, appended: _Capture) -> bool:
+    """Whether records in another session's file go on from those in the session's own.
+
+    They hang on one of them, and no ID that both files have differs in content.
+    """
+    digests: dict[str, bytes] = {}
+    parent: str | None = None
+    with appended.transcript.open() as lines:
+        for found in rows_by_session(appended.transcript.survey, lines):
+            if found.slot == appended.slot and found.row.uuid:
+                parent = parent or found.row.parent_uuid or ""
+                digests.setdefault(found.row.uuid, content_digest(found.data))
+    hangs = False
+    with own.transcript.open() as lines:
+        for _, data, uuid in _rows(own, lines):
+            hangs = hangs or (uuid is not None and uuid == parent)
+            if uuid in digests and digests[uuid] != content_digest(data):
+                return False
+    return hangs
+
+
+def _rows(capture: _Capture, lines: Lines) -> Iterator[tuple[int, bytes, str | None]]:
+    """The lines of one session in its file, with the record IDs that they have."""
+    for found in rows_by_session(capture.transcript.survey, lines):
+        if found.slot == capture.slot:
+            yield found.line, found.data, found.row.uuid or None
+
+
+def _replayed(capture: _Capture, earlier: _Capture) -> tuple[str, str] | None:
+    """The last record of a replayed head: in the earlier session, and in this one.
+
+    The head is the run of leading records that are there as well, by ID and message, in that
+    order. It stands only where no later record is one of the earlier session's.
+    """
+    last: tuple[int, str] | None = None
+    replayed: set[str] = set()
+    before: set[str] = set()  # the earlier session's records that have been passed
+    with capture.transcript.open() as ours, earlier.transcript.open() as theirs:
+        rest = _rows(earlier, theirs)
+        later: Iterator[tuple[int, bytes, str | None]] = _rows(capture, ours)
+        for line, data, uuid in later:
+            if uuid is None:
+                continue
+            if not _advance(rest, uuid, data, before) or native_id(uuid) is None:
+                break
+            last = (line, uuid)
+            replayed.add(uuid)
+        else:
+            uuid = None
+        before.update(other for _, _, other in rest if other is not None)
+        unmatched = before - replayed
+        if last is None or uuid in unmatched:
+            return None
+        if any(other in unmatched for _, _, other in later):
+            return None
+    return last[1], _last_record(capture, last[0])
+
+
+def _advance(
+    rest: Iterator[tuple[int, bytes, str | None]], uuid: str, data: bytes, passed: set[str]
+) -> bool:
+    """Go on to the record `uuid`; whether there is one, and it says the same."""
+    for _, other, other_uuid in rest:
+        if other_uuid is None:
+            continue
+        passed.add(other_uuid)
+        if other_uuid == uuid:
+            return _same(data, other)
+    return False
+
+
+def _same(data: bytes, other: bytes) -> bool:
+    one, two = _said.decode_part(data), _said.decode_part(other)
+    return one.type == two.type and (
+        bytes(one.message) == bytes(two.message) or _plain(one.message) == _plain(two.message)
+    )
+
+
+def _plain(message: msgspec.Raw) -> Any:
+    try:
+        return msgspec.json.decode(message)
+    except msgspec.DecodeError:
+        return object()  # equal to nothing
+
+
+def _last_record(capture: _Capture, line: int) -> str:
+    """The ID of the last record that the session's rows up to a line give."""
+    survey = capture.transcript.survey
+    writer = writer_of(survey, capture.slot, "", ignore, content=False)
+    last = ""
+    with capture.transcript.open() as lines:
+        own = (
+            (found.line, found.data, found.row, found.faults)
+            for found in rows_by_session(survey, lines)
+            if found.slot == capture.slot
+        )
+        for record in writer.all(own):
+            if writer.line > line:
+                break
+            last = record.id
+    return last

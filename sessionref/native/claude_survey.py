@@ -1,0 +1,336 @@
+"""What the whole of a Claude Code transcript shows, before any record of it is written.
+
+Which sessions it holds, which of them begins with a copied head, which rows the source wrote
+again, and what its rows say of other sessions. Only that is kept, never a row.
+
+Identity, as the registry entry states it. A row with an `agentId` belongs to that subagent, any
+other to its `sessionId`; the file's name says nothing (ASR-051 to 053). Short agent IDs repeat
+under different parents, so their namespace is the `sessionId` their rows carry (ASR-054). Rows
+with neither ID belong to the session of the row before. Inline sidechains of old versions have no
+ID of their own and stay in their parent's session. Messages that a `progress` row embeds are
+another session's: they make no records here.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from sessionref.findings import Finding
+from sessionref.native.base import native_id, row_fault
+from sessionref.native.claude_delegations import agent_slot, delegation, is_short, launch
+from sessionref.native.claude_rows import rows
+from sessionref.native.rows import NoRow
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from sessionref.native.base import Report, Segment
+    from sessionref.native.claude_delegations import Slot
+    from sessionref.native.claude_rows import Row
+    from sessionref.native.rows import Fault
+
+    Lines = Callable[[Report], Iterable[tuple[int, bytes]]]
+
+__all__ = ["Facts", "Lines", "Named", "SlotRow", "Survey", "rows_by_session", "survey_of"]
+
+_IDENTITY = frozenset({"$.sessionId", "$.agentId"})
+_CHAT = frozenset({"user", "assistant"})
+
+
+class Named(NamedTuple):
+    """How a delegation is named: its call and the subagent's role, as far as the source says."""
+
+    call_id: str | None
+    role: str | None
+
+
+class Facts:
+    """What the rows of one session in the file say.
+
+    `carried` are the session IDs that its rows have. `delegations` holds for each subagent, by the
+    session ID that the delegating row carries and its own, how it was first named; rows marked as
+    copies delegate nothing. `launches` leads from the run of a workflow to its call.
+    `continued_in` is the session that the last row of its kind names, unless a message follows.
+    `marked` is the last mark of a copy among the leading records, with that record's own ID;
+    `marked_later` a mark without that. `context` is the session and record whose context the
+    session refers to. `from_summary` says that the first record is the summary of a compaction.
+
+    `lineage` and `segment` are filled in when all files of the scope have been surveyed.
+    """
+
+    __slots__ = (
+        "_leading",
+        "branch",
+        "carried",
+        "context",
+        "continued_in",
+        "cwd",
+        "delegations",
+        "from_summary",
+        "launches",
+        "lineage",
+        "marked",
+        "marked_later",
+        "repeated",
+        "rows",
+        "seen",
+        "segment",
+        "started",
+        "version",
+    )
+
+    def __init__(self) -> None:
+        self.version: str | None = None
+        self.started: str | None = None
+        self.cwd: str | None = None
+        self.branch: str | None = None
+        self.seen: set[str] = set()
+        self.repeated: set[str] = set()
+        self.rows = 0
+        self.carried: set[str] = set()
+        self.delegations: dict[tuple[str, str], Named] = {}
+        self.launches: dict[str, str] = {}
+        self.continued_in: str | None = None
+        self._leading = True
+        self.from_summary = False
+        self.marked: tuple[str, str | None, bool, str] | None = None
+        self.marked_later: str | None = None
+        self.context: tuple[str, str | None] | None = None
+        self.lineage: dict[str, Any] = {}
+        self.segment: Segment | None = None
+
+    def note(self, row: Row, data: bytes) -> None:
+        """Learn from the next row of the session; `data` are its bytes."""
+        self.version = self.version or row.version
+        self.started = self.started or row.timestamp
+        self.cwd = self.cwd or row.cwd
+        self.branch = self.branch or row.git_branch
+        if row.session_id:
+            self.carried.add(row.session_id)
+        kind = row.type
+        if row.uuid:
+            self._chain(row)
+            (self.repeated if row.uuid in self.seen else self.seen).add(row.uuid)
+            if kind in _CHAT:
+                self.continued_in = None
+        elif kind == "continued-in":
+            self.continued_in = row.continued_in_session_id or None
+        elif kind == "fork-context-ref" and not self.rows and row.parent_session_id:
+            self.context = (row.parent_session_id, row.parent_last_uuid or None)
+        self.rows += 1
+        if row.session_id and row.copied_from is None:
+            found = delegation(row, data)
+            if found is not None:
+                named = Named(found.call_id, found.role)
+                self.delegations.setdefault((row.session_id, found.agent_id), named)
+            elif (launched := launch(row, data)) is not None:
+                self.launches.setdefault(*launched)
+
+    def _chain(self, row: Row) -> None:
+        """Learn from a record that has an ID of its own whether it is one of the leading copies."""
+        uuid, mark = row.uuid or "", row.copied_from
+        if self._leading:
+            if mark is None or native_id(uuid) is None or uuid in self.seen:
+                self._leading = False
+                self.from_summary = not self.seen and row.is_compact_summary is True
+            else:
+                is_message = row.message is not None and row.type in _CHAT
+                self.marked = (mark.session_id or "", mark.message_uuid, is_message, uuid)
+        if mark is not None and not self._leading:
+            self.marked_later = mark.session_id
+
+    def absorb(self, other: Facts) -> None:
+        """Take over the record IDs of rows that turn out to be this session's, and come first.
+
+        What they say of other sessions is not this session's own to say, but for its context.
+        """
+        self.repeated |= other.repeated | (self.seen & other.seen)
+        self.seen |= other.seen
+        self.rows += other.rows
+        self.context = self.context or other.context
+        if other.seen:
+            self._leading = self.from_summary = False
+            self.marked_later = self.marked_later or (self.marked or (None,))[0]
+            self.marked = None
+
+
+class Survey:
+    """What the first pass learns of the file.
+
+    `slots` are its sessions in order. `head` is the session whose rows before line `head_end` are
+    the copied head of session `heir`. `containers` holds for each short agent ID the session IDs
+    that its rows carry, for the rows that carry none.
+    """
+
+    __slots__ = ("containers", "head", "head_end", "heir", "slots")
+
+    def __init__(self) -> None:
+        self.slots: dict[Slot, Facts] = {}
+        self.containers: dict[str, set[str]] = {}
+        self.head: Slot | None = None
+        self.heir: Slot | None = None
+        self.head_end = 0
+
+    def slot_of(self, row: Row, line: int, before: Slot | None) -> Slot | None:
+        """The session that a row belongs to, where `before` is that of the row before it."""
+        agent = row.agent_id
+        if agent and is_short(agent):
+            if row.session_id:
+                return agent_slot(row.session_id, agent)
+            known = self.containers.get(agent, ())
+            return agent_slot(next(iter(known)), agent) if len(known) == 1 else None
+        if agent:
+            return (None, agent, True)
+        if not row.session_id:
+            return before
+        slot = (None, row.session_id, False)
+        return self.heir if slot == self.head and line < self.head_end else slot
+
+    def copied_head_of(self, slot: Slot, row: Row, line: int) -> str | None:
+        """The session from which the head of session `slot` was copied, if a row is part of it."""
+        head = self.head
+        if head is None or slot != self.heir or line >= self.head_end:
+            return None
+        return head[1] if row.session_id == head[1] else None
+
+
+class SlotRow(NamedTuple):
+    """A row with the session that it belongs to."""
+
+    slot: Slot
+    line: int
+    data: bytes
+    row: Row
+    faults: list[Fault]
+
+
+def rows_by_session(survey: Survey, lines: Lines) -> Iterator[SlotRow]:
+    """The rows of the file with their sessions, in a later pass.
+
+    Rows of sessions that the first pass did not see are passed over: the file has changed.
+    """
+    slots = survey.slots
+    before = next(iter(slots), None)
+    for line, data in lines(_ignore):
+        faults: list[Fault] = []
+        try:
+            row = rows.decode(data, faults.append)
+        except NoRow:
+            continue
+        if faults and _identity_fault(faults) is not None:
+            continue
+        slot = survey.slot_of(row, line, before)
+        if row.session_id or not row.agent_id:  # as in the first pass
+            before = slot
+        if slot in slots:
+            yield SlotRow(slot, line, data, row, faults)
+
+
+def survey_of(lines: Lines, file: str, report: Report) -> Survey:
+    """The first pass. It reports faults of lines; those inside rows are left to the second."""
+    survey = Survey()
+    leading = Facts()
+    first: Slot | None = None  # the first two sessions that are no subagents
+    second: Slot | None = None
+    second_line = 0
+    open_question = True  # whether the first of them is the copied head of the second
+    adrift: dict[str, tuple[int, Facts]] = {}  # short agent IDs of rows without a session ID
+    refused: set[str] = set()
+    before: Slot | None = None
+    for line, data in lines(report):
+        faults: list[Fault] = []
+        try:
+            row = rows.decode(data, faults.append)
+        except NoRow as error:
+            report(_no_row(error, file, line))
+            continue
+        unusable = _identity_fault(faults) if faults else None
+        if unusable is not None:
+            if unusable.message not in refused:
+                refused.add(unusable.message)
+                report(row_fault(unusable, file, line))
+            continue
+        if row.agent_id and is_short(row.agent_id):
+            if not row.session_id:
+                adrift.setdefault(row.agent_id, (line, Facts()))[1].note(row, data)
+                continue
+            survey.containers.setdefault(row.agent_id, set()).add(row.session_id)
+        slot = survey.slot_of(row, line, before)
+        if slot is None:
+            leading.note(row, data)
+            continue
+        before = slot
+        facts = survey.slots.get(slot)
+        if facts is None:
+            facts = survey.slots[slot] = Facts()
+        if open_question and not slot[2]:
+            if first is None:
+                first = slot
+            elif slot != first and second is None:
+                second, second_line = slot, line
+            if second is not None and (slot != second or row.uuid):
+                # The second session's first record tells; a later row of the first, or of a
+                # third, means that each stands for itself.
+                open_question = False
+                if slot == second and row.parent_uuid in survey.slots[first].seen:
+                    survey.head, survey.head_end, survey.heir = first, second_line, second
+                    facts.absorb(survey.slots.pop(first))
+        facts.note(row, data)
+    _close(survey, leading, adrift, file, report, silent=bool(refused))
+    return survey
+
+
+def _close(
+    survey: Survey,
+    leading: Facts,
+    adrift: dict[str, tuple[int, Facts]],
+    file: str,
+    report: Report,
+    *,
+    silent: bool,
+) -> None:
+    """What can be said once the whole file was seen."""
+    for agent_id, (line, facts) in adrift.items():
+        known = survey.containers.get(agent_id, ())
+        if len(known) == 1:
+            (session_id,) = known
+            survey.slots[session_id, agent_id, True].absorb(facts)
+        else:
+            silent = True
+            report(
+                Finding(
+                    code="no-namespace",
+                    severity="warning",
+                    message=f"no row says in which session the short agent ID {agent_id} stands",
+                    rule="ASR-054",
+                    file=file,
+                    line=line,
+                )
+            )
+    if not survey.slots and not silent:
+        report(
+            Finding(
+                code="no-session",
+                severity="warning",
+                message="no row names a session, so the transcript is no session",
+                rule="ASR-051",
+                file=file,
+            )
+        )
+    for facts in survey.slots.values():
+        facts.absorb(leading)
+        leading = Facts()  # rows before any session go to the first one only
+        facts.seen = set()
+
+
+def _identity_fault(faults: list[Fault]) -> Fault | None:
+    """The fault that leaves open to which session a row belongs."""
+    return next((fault for fault in faults if fault.path in _IDENTITY), None)
+
+
+def _no_row(error: NoRow, file: str, line: int) -> Finding:
+    return Finding(code=error.code, severity="warning", message=error.message, file=file, line=line)
+
+
+def _ignore(_finding: Finding) -> None:
+    """Faults of lines were reported by the first pass."""

@@ -1,0 +1,198 @@
+"""The rows of a Codex rollout, as far as they are needed."""
+
+from __future__ import annotations
+
+import msgspec
+from msgspec import Raw
+
+from sessionref.native.base import Count  # noqa: TC001 - the structs below need it
+from sessionref.native.rows import Rows
+
+__all__ = [
+    "AGENT",
+    "PASSED_OVER",
+    "Counts",
+    "Payload",
+    "Row",
+    "Spawned",
+    "Spawns",
+    "Totals",
+    "ignore",
+    "named_turn",
+    "rows",
+    "same_call",
+    "totals",
+]
+
+#: The registered short name.
+AGENT = "codex"
+
+#: The kinds of rows that a comparison with the parent's passes over, as the registry entry says.
+PASSED_OVER = frozenset({"session_meta", "turn_context"})
+
+
+class Counts(msgspec.Struct, gc=False):
+    """Tokens as Codex counts them; `input_tokens` include the cached ones."""
+
+    input_tokens: Count | None = None
+    cached_input_tokens: Count | None = None
+    cache_write_input_tokens: Count | None = None
+    output_tokens: Count | None = None
+    reasoning_output_tokens: Count | None = None
+    total_tokens: Count | None = None
+
+
+class _Info(msgspec.Struct, gc=False):
+    total_token_usage: Counts | None = None
+    last_token_usage: Counts | None = None
+    model: str | None = None
+
+
+class _Git(msgspec.Struct, gc=False):
+    branch: str | None = None
+
+
+class _PassedThrough(msgspec.Struct, gc=False):
+    turn_id: str | None = None
+
+
+class _HistoryBase(msgspec.Struct, gc=False):
+    thread_id: str | None = None
+    end_ordinal_exclusive: Count | None = None
+
+
+class Payload(msgspec.Struct, gc=False):
+    """What is needed of a payload. All passes decode the same, so they agree on every line."""
+
+    type: str | None = None
+    id: str | None = None
+    # Of a session_meta
+    timestamp: str | None = None
+    cwd: str | None = None
+    cli_version: str | None = None
+    thread_source: str | None = None
+    git: _Git | None = None
+    source: Raw = Raw()
+    parent_thread_id: str | None = None
+    forked_from_id: str | None = None
+    forked_from_ordinal_exclusive: Count | None = None
+    history_base: _HistoryBase | None = None
+    subagent_history_start_ordinal: Count | None = None
+    agent_role: str | None = None
+    # Of a turn
+    role: str | None = None
+    name: str | None = None
+    model: str | None = None
+    turn_id: str | None = None
+    turn: str | None = msgspec.field(default=None, name="turnId")
+    passed: _PassedThrough | None = msgspec.field(
+        default=None, name="internal_chat_message_metadata_passthrough"
+    )
+    call_id: str | None = None
+    call: str | None = msgspec.field(default=None, name="callId")
+    response_id: str | None = None
+    info: _Info | None = None
+    usage: Counts | None = None
+    thread_token_usage: Counts | None = None
+    # Of an item
+    content: Raw = Raw()
+    arguments: Raw = Raw()
+    input: Raw = Raw()
+    output: Raw = Raw()
+    sender_thread_id: str | None = None
+    new_thread_id: str | None = None
+
+
+class Row(msgspec.Struct, gc=False):
+    """What is needed of a row."""
+
+    type: str | None = None
+    timestamp: str | None = None
+    ordinal: Count | None = None
+    payload: Payload | None = None
+
+
+rows = Rows(Row)
+
+#: The members of a thread's total that both ways of writing it have.
+Totals = tuple[int | None, int | None, int | None]
+
+
+def totals(counts: Counts) -> Totals:
+    """What is compared of a thread's total."""
+    return (counts.input_tokens, counts.output_tokens, counts.total_tokens)
+
+
+def same_call(one: Counts, other: Counts) -> bool:
+    """Whether two rows count the same tokens; one of them may leave out a member that is zero."""
+    return (
+        one.input_tokens == other.input_tokens
+        and one.output_tokens == other.output_tokens
+        and (one.cached_input_tokens or 0) == (other.cached_input_tokens or 0)
+        and (one.reasoning_output_tokens or 0) == (other.reasoning_output_tokens or 0)
+    )
+
+
+def named_turn(payload: Payload) -> str | None:
+    """The turn that a row names."""
+    passed = payload.passed.turn_id if payload.passed is not None else None
+    return payload.turn_id or payload.turn or passed or None
+
+
+class Spawned(msgspec.Struct, gc=False):
+    """What a row says of a thread that this one spawned."""
+
+    thread_id: str
+    call_id: str
+    role: str | None = None
+
+
+class _Arguments(msgspec.Struct, gc=False):
+    agent_type: str | None = None
+
+
+class _Output(msgspec.Struct, gc=False):
+    agent_id: str | None = None
+
+
+_arguments = Rows(_Arguments)
+_outputs = Rows(_Output)
+
+
+class Spawns:
+    """Finds in the rows of one thread, in their order, which threads it spawned, by which calls.
+
+    Either the result of a `spawn_agent` call names the new thread, or an event does that also
+    names the sender. IDs in other texts announce nothing.
+    """
+
+    __slots__ = ("_open", "_thread_id")
+
+    def __init__(self, thread_id: str) -> None:
+        self._thread_id = thread_id
+        self._open: dict[str, str | None] = {}  # the roles that calls without a result ask for
+
+    def see(self, row: Row, payload: Payload) -> Spawned | None:
+        """What the next row says."""
+        kind, call_id = payload.type, payload.call_id
+        if not call_id:
+            return None
+        if row.type == "response_item" and kind == "function_call":
+            if payload.name == "spawn_agent":
+                self._open[call_id] = _arguments.decode_text(payload.arguments).agent_type
+        elif row.type == "response_item" and kind == "function_call_output":
+            if call_id in self._open:
+                role = self._open.pop(call_id)
+                thread_id = _outputs.decode_text(payload.output).agent_id
+                return Spawned(thread_id, call_id, role) if thread_id else None
+        elif (
+            kind == "collab_agent_spawn_end"
+            and payload.new_thread_id
+            and payload.sender_thread_id == self._thread_id
+        ):
+            return Spawned(payload.new_thread_id, call_id)
+        return None
+
+
+def ignore(_said: object) -> None:
+    """For what is said elsewhere."""

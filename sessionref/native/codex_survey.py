@@ -1,0 +1,271 @@
+"""What the whole of a Codex rollout shows, before any record of it is written.
+
+Identity, as the registry entry states it: the session ID is `payload.id` of the first
+`session_meta`. A later one is an ancestor's, copied with its history, and renames nothing; a file
+without one is no session. `session_id` names the root of the agent tree and the file's name may
+name a page, so neither is identity (ASR-051 to 053).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from msgspec import Raw
+
+from sessionref.findings import Finding
+from sessionref.native.base import row_fault
+from sessionref.native.codex_rows import Spawns, rows, same_call, totals
+from sessionref.native.rows import NoRow, Rows, begins
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from sessionref.native.base import Report, Segment
+    from sessionref.native.codex_rows import Counts, Payload, Row, Totals
+    from sessionref.native.rows import Fault
+
+    Lines = Callable[[Report], Iterable[tuple[int, bytes]]]
+
+__all__ = ["Lines", "Meta", "Survey", "survey_of"]
+
+_PRIMARY_SOURCES = frozenset({b'"cli"', b'"vscode"', b'"exec"', b'"mcp"'})
+_SUBAGENT_SOURCES = frozenset({"subagent", "guardian_review"})
+
+
+class _Source(msgspec.Struct, gc=False):
+    subagent: Raw = Raw()
+
+
+class _ThreadSpawn(msgspec.Struct, gc=False):
+    parent_thread_id: str | None = None
+    agent_role: str | None = None
+
+
+class _Subagent(msgspec.Struct, gc=False):
+    thread_spawn: _ThreadSpawn | None = None
+    other: str | None = None
+
+
+_sources = Rows(_Source)
+_subagents = Rows(_Subagent)
+_text = msgspec.json.Decoder(str).decode
+
+
+class Meta:
+    """What the first `session_meta` says of the thread.
+
+    `parents` are the threads that it names as spawners; more than one is a contradiction. `base`
+    is the rollout whose history comes before the file's, `base_end` the ordinal behind it.
+    `start_ordinal` is the first own ordinal of a subagent that carries copies.
+    """
+
+    __slots__ = (
+        "base",
+        "base_end",
+        "branch",
+        "cwd",
+        "fork_end",
+        "forked_from",
+        "parents",
+        "role",
+        "scope",
+        "start_ordinal",
+        "started",
+        "thread_id",
+        "version",
+    )
+
+    def __init__(self, thread_id: str, payload: Payload, timestamp: str | None) -> None:
+        self.thread_id = thread_id
+        self.version = payload.cli_version
+        self.started = payload.timestamp or timestamp
+        self.cwd = payload.cwd
+        self.branch = None if payload.git is None else payload.git.branch
+        source = _sources.decode_part(payload.source).subagent
+        if bytes(source) == b"null":
+            source = Raw()
+        subagent = _subagents.decode_part(source)
+        spawn = subagent.thread_spawn or _ThreadSpawn()
+        named = (payload.parent_thread_id, spawn.parent_thread_id)
+        self.parents = {parent for parent in named if parent}
+        self.role = spawn.agent_role or payload.agent_role or subagent.other or _word(source)
+        self.scope = _scope(payload, source)
+        self.forked_from = payload.forked_from_id or None
+        self.fork_end = payload.forked_from_ordinal_exclusive
+        base = payload.history_base
+        self.base = None if base is None else base.thread_id or None
+        self.base_end = None if base is None else base.end_ordinal_exclusive
+        self.start_ordinal = payload.subagent_history_start_ordinal
+
+
+class Survey:
+    """What the first pass learns of the file.
+
+    `meta` is None where no session is named. `joined` are the totals after model calls that a
+    `token_usage_record` stands for, `joined_lines` the lines of `token_count` rows that one follows
+    with the same counts. `other_metas` says whether the file holds a second `session_meta`.
+    `spawned` leads from the threads that this one spawned to the calls. `copied_lines` is the last
+    line of a subagent's copied context, None where its end is not to be told.
+
+    `lineage`, `segment` and `total_before` (the thread's total where the file begins) are filled in
+    when all files of the scope have been surveyed.
+    """
+
+    __slots__ = (
+        "copied_lines",
+        "first_ordinal",
+        "joined",
+        "joined_lines",
+        "lineage",
+        "meta",
+        "other_metas",
+        "rows",
+        "segment",
+        "spawned",
+        "total_before",
+    )
+
+    def __init__(self) -> None:
+        self.meta: Meta | None = None
+        self.joined: set[Totals] = set()
+        self.joined_lines: set[int] = set()
+        self.other_metas = False
+        self.rows = 0
+        self.first_ordinal: int | None = None
+        self.spawned: dict[str, str] = {}
+        self.copied_lines: int | None = None
+        self.lineage: dict[str, Any] = {}
+        self.segment: Segment | None = None
+        self.total_before: Counts | None = None
+
+
+def survey_of(lines: Lines, file: str, report: Report) -> Survey:
+    """The first pass. It reports faults of lines; those inside rows are left to the second."""
+    survey = Survey()
+    spawns: Spawns | None = None
+    context = _CopiedContext()
+    last: tuple[int, Counts] | None = None
+    meta_seen = False
+    for line, data in lines(report):
+        faults: list[Fault] = []
+        try:
+            row = rows.decode(data, faults.append)
+        except NoRow as error:
+            report(
+                Finding(
+                    code=error.code,
+                    severity="warning",
+                    message=error.message,
+                    file=file,
+                    line=line,
+                )
+            )
+            continue
+        if not survey.rows:
+            survey.first_ordinal = row.ordinal
+        survey.rows += 1
+        payload = row.payload
+        if row.type == "session_meta":
+            if meta_seen:
+                survey.other_metas = True
+            elif payload is not None and payload.id:
+                survey.meta = Meta(payload.id, payload, row.timestamp)
+                spawns = Spawns(payload.id)
+                context = _CopiedContext(survey.meta.start_ordinal)
+            elif fault := next((f for f in faults if f.path == "$.payload.id"), None):
+                report(row_fault(fault, file, line))
+                return survey
+            meta_seen = True
+        context.see(line, row)
+        if payload is None:
+            continue
+        if row.type == "token_usage_record":
+            if payload.thread_token_usage is not None:
+                survey.joined.add(totals(payload.thread_token_usage))
+            if last is not None and payload.usage is not None and same_call(last[1], payload.usage):
+                survey.joined_lines.add(last[0])
+            last = None
+        elif payload.info is not None and payload.info.last_token_usage is not None:
+            last = (line, payload.info.last_token_usage)
+        if spawns is not None and (spawned := spawns.see(row, payload)) is not None:
+            survey.spawned.setdefault(spawned.thread_id, spawned.call_id)
+    survey.copied_lines = context.end
+    if survey.meta is None:
+        report(
+            Finding(
+                code="no-session",
+                severity="warning",
+                message="no session_meta names the session, so the rollout is no session",
+                rule="ASR-051",
+                file=file,
+            )
+        )
+    elif context.is_open:
+        report(
+            Finding(
+                code="unmapped-boundary",
+                severity="notice",
+                message="the ordinal at which the own history starts maps to no one row",
+                rule="ASR-409",
+                file=file,
+            )
+        )
+    return survey
+
+
+class _CopiedContext:
+    """Finds the end of the context that a subagent's file begins with, from ordinals.
+
+    It is the last of the leading rows whose ordinal is below the first own one. Where a later row
+    has such an ordinal too, or the rows have none, there is no one end.
+    """
+
+    __slots__ = ("_last", "_own", "_start", "_unmapped")
+
+    def __init__(self, start: int | None = None) -> None:
+        self._start = start
+        self._last: int | None = None
+        self._own = False
+        self._unmapped = False
+
+    def see(self, line: int, row: Row) -> None:
+        """Take the next row."""
+        start = self._start
+        if start is None:
+            return
+        if row.ordinal is None:
+            self._unmapped = True
+        elif row.ordinal >= start:
+            self._own = True
+        elif self._own:
+            self._unmapped = True
+        else:
+            self._last = line
+
+    @property
+    def end(self) -> int | None:
+        """The line of the last copied row."""
+        return None if self._unmapped else self._last
+
+    @property
+    def is_open(self) -> bool:
+        """Whether there is a first own ordinal, and no end that follows from it."""
+        return self._start is not None and self.end is None
+
+
+def _scope(meta: Payload, subagent: Raw) -> str | None:
+    """Whether the source says that the thread is a subagent or a user's (ASR-410)."""
+    if meta.thread_source in _SUBAGENT_SOURCES or subagent:
+        return "subagent"
+    if meta.thread_source == "user" or bytes(meta.source) in _PRIMARY_SOURCES:
+        return "primary"
+    return None
+
+
+def _word(source: Raw) -> str | None:
+    """A kind of subagent that the source names by a word instead of an object."""
+    try:
+        return _text(source) or None if begins(source, b'"') else None
+    except msgspec.DecodeError:  # a lone surrogate
+        return None

@@ -1,0 +1,181 @@
+"""Native logs that are read together, so that each stream says what only the others show."""
+
+from __future__ import annotations
+
+import os
+from contextlib import ExitStack, contextmanager
+from functools import partial
+from typing import TYPE_CHECKING
+
+from sessionref.findings import Finding
+from sessionref.native import claude_code, codex
+from sessionref.native.claude_lineage import Transcript
+from sessionref.native.claude_lineage import relate as relate_transcripts
+from sessionref.native.claude_survey import survey_of as survey_of_transcript
+from sessionref.native.codex_lineage import Rollout
+from sessionref.native.codex_lineage import relate as relate_rollouts
+from sessionref.native.codex_survey import survey_of as survey_of_rollout
+from sessionref.native.detect import kind_of_lines
+from sessionref.native.logs import Log
+from sessionref.streams.lines import MAX_LINE
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterator
+    from types import TracebackType
+    from typing import Self
+
+    from sessionref.findings import Severity
+    from sessionref.native.base import NativeStream, Report
+    from sessionref.native.claude_survey import Lines
+    from sessionref.native.claude_survey import Survey as TranscriptSurvey
+    from sessionref.native.codex_survey import Survey as RolloutSurvey
+    from sessionref.native.detect import Kind
+    from sessionref.streams.source import Input
+
+__all__ = ["LogSet"]
+
+
+class LogSet:
+    """Some native logs. A context manager; what it gives can be used until it ends.
+
+    First every log is added, in any order; then their streams can be read, each log as often as
+    wanted. Each log is read once when it is added. What is kept of it is what its whole shows, some
+    hundred bytes for a session, never its rows. What a file held when it was added is what is read
+    later, even where it has grown since.
+
+    The headers of the streams carry the lineage that all logs together show. Where fewer logs are
+    added, less is said of each session. The records of a stream, their order and their IDs are the
+    same in any company.
+    """
+
+    def __init__(self, *, max_line: int = MAX_LINE) -> None:
+        self._max_line = max_line
+        self._entries: dict[str | int, _Entry] = {}
+        self._related = True
+        self._kept = ExitStack()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+        /,
+    ) -> None:
+        self._kept.close()
+
+    def add(self, source: Input | Log, report: Report) -> Kind | None:
+        """Add an input: a path, `-`, a file object, chunks of bytes, or a log that stays open.
+
+        Returns what kind it is. An input that is no native log (a stream, or of unknown kind) is
+        added as such. `report` gets what is wrong with the lines of a log, and a log without a
+        session (`no-session`). Raises `StreamError` where the input cannot be read. What was added
+        before is not added again.
+        """
+        key = _key(source)
+        known = self._entries.get(key)
+        if known is not None:
+            return known.kind
+        with ExitStack() as opened:
+            if isinstance(source, Log):
+                log = source
+            else:
+                log = opened.enter_context(Log(source, max_line=self._max_line))
+            kind = kind_of_lines(data for _, data in log.lines(_silent))
+            entry = _Entry(source, log.name, kind, log.size)
+            if kind == "claude-code":
+                entry.transcript = survey_of_transcript(log.lines, log.name, report)
+            elif kind == "codex":
+                entry.rollout = survey_of_rollout(log.lines, log.name, report)
+            if log is source:
+                entry.log = log
+            elif log.size is None:  # it cannot be opened again
+                entry.log = log
+                self._kept.push(opened.pop_all())
+        self._entries[key] = entry
+        self._related = False
+        return entry.kind
+
+    def streams(
+        self, source: Input | Log, report: Report, *, content: bool = True
+    ) -> Iterator[NativeStream]:
+        """The sessions in a log that was added, as streams, one after the other.
+
+        `report` gets what is wrong inside rows, and one finding of an input that is no native log
+        (codes `unknown-format`, `not-native`). Without `content` the records carry identity, model
+        calls, usage and relations only. Raises `StreamError` where the log cannot be read any
+        more, and `KeyError` where it was not added.
+        """
+        entry = self._entries[_key(source)]
+        self._relate()
+        if entry.transcript is not None:
+            with self._lines(entry) as lines:
+                yield from claude_code.streams(
+                    entry.transcript, lines, entry.name, report, content=content
+                )
+        elif entry.rollout is not None:
+            with self._lines(entry) as lines:
+                yield from codex.streams(entry.rollout, lines, entry.name, report, content=content)
+        elif entry.kind == "stream":
+            report(_finding("not-native", "notice", "a stream already", entry.name))
+        else:
+            report(_finding("unknown-format", "warning", "no known kind of log", entry.name))
+
+    def _relate(self) -> None:
+        """Find out what the logs show of each other, once all are added."""
+        if self._related:
+            return
+        self._related = True
+        transcripts: list[Transcript] = []
+        rollouts: list[Rollout] = []
+        for entry in self._entries.values():
+            again = partial(self._lines, entry)
+            if entry.transcript is not None:
+                transcripts.append(Transcript(entry.transcript, entry.path, again))
+            elif entry.rollout is not None:
+                rollouts.append(Rollout(entry.rollout, entry.path, again))
+        relate_transcripts(transcripts)
+        relate_rollouts(rollouts)
+
+    @contextmanager
+    def _lines(self, entry: _Entry) -> Generator[Lines]:
+        """The lines of a log, opened again where it is no longer open."""
+        if entry.log is not None:
+            yield entry.log.lines
+            return
+        with Log(entry.path or "", max_line=self._max_line, size=entry.size) as log:
+            yield log.lines
+
+
+class _Entry:
+    """One input: what it is, what its survey learned, and how to read it again."""
+
+    __slots__ = ("kind", "log", "name", "rollout", "size", "source", "transcript")
+
+    def __init__(self, source: Input | Log, name: str, kind: Kind | None, size: int | None) -> None:
+        self.source = source  # kept, so that its identity stays its own
+        self.name = name
+        self.kind = kind
+        self.size = size
+        self.log: Log | None = None
+        self.transcript: TranscriptSurvey | None = None
+        self.rollout: RolloutSurvey | None = None
+
+    @property
+    def path(self) -> str | None:
+        """The path of the input, where it is a file."""
+        return None if self.size is None else self.name
+
+
+def _key(source: Input | Log) -> str | int:
+    return os.fsdecode(source) if isinstance(source, str | os.PathLike) else id(source)
+
+
+def _finding(code: str, severity: Severity, message: str, file: str) -> Finding:
+    return Finding(code=code, severity=severity, message=message, file=file)
+
+
+def _silent(_finding: Finding) -> None:
+    """What the lines are is said when they are surveyed."""

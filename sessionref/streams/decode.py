@@ -105,7 +105,7 @@ class LineDecoder:
         self._file = file
         self._members = members.difference(MEMBERS)
         self._learned = _COMMON | self._members
-        self._typed = _typed_decoder(self._learned)
+        self._typed = _typed_decoder(self._learned, self._members)
         self._buffer = bytearray()
 
     def decode(self, lines: Lines) -> Decoded:
@@ -183,11 +183,11 @@ class LineDecoder:
             except (msgspec.DecodeError, RecursionError):
                 continue  # a name with no UTF-8 form
         new = sorted(filter(_learnable, names.difference(MEMBERS, self._learned)))
-        new = new[: max(0, _MAX_LEARNED - len(self._learned))]
+        new = new[: max(0, _MAX_LEARNED + len(self._members) - len(self._learned))]
         if not new:
             return False
         self._learned = self._learned.union(new)
-        self._typed = _typed_decoder(self._learned)
+        self._typed = _typed_decoder(self._learned, self._members)
         return True
 
     def _decode_each(self, lines: Lines) -> Decoded:
@@ -299,10 +299,10 @@ class LineDecoder:
         base = _WithoutId if unreferable else Envelope
         wanted = self._members.intersection(values)
         if not wanted:
-            return (_kind(self._members, base) if self._members else base)(**kept)
+            return (_kind(self._members, base=base) if self._members else base)(**kept)
         raw = _raw_members(content)
         kept.update((attribute_of(name), raw.get(name, UNSET)) for name in wanted)
-        return _kind(self._members, base)(**kept)
+        return _kind(self._members, base=base)(**kept)
 
 
 def _place(values: dict[str, Any]) -> dict[str, Any]:
@@ -452,11 +452,18 @@ def _raw_members(content: bytes) -> dict[str, Raw]:
 
 
 @lru_cache(maxsize=64)
-def _kind(others: frozenset[str], base: type[Envelope] = Envelope) -> type[Envelope]:
-    """A type of envelopes that keeps the members named `others` as raw JSON."""
+def _kind(
+    others: frozenset[str],
+    rare: frozenset[str] = frozenset(),
+    base: type[Envelope] = Envelope,
+) -> type[Envelope]:
+    """A type of envelopes that keeps the members named `others` as raw JSON.
+
+    Those that are also `rare` stand last: the decoder looks through members in their order.
+    """
     fields: list[tuple[str, Any, Any]] = []
     rename = {attribute: name for name, attribute in MEMBERS.items()}
-    for name in sorted(others):
+    for name in (*sorted(others - rare), *sorted(others & rare)):
         fields.append((attribute_of(name), Raw, UNSET))
         rename[attribute_of(name)] = name
     kind = msgspec.defstruct("EnvelopeAndOthers", fields, bases=(base,), rename=rename, gc=False)
@@ -464,6 +471,8 @@ def _kind(others: frozenset[str], base: type[Envelope] = Envelope) -> type[Envel
 
 
 @lru_cache(maxsize=64)
-def _typed_decoder(others: frozenset[str]) -> Callable[[bytes], Envelope]:
+def _typed_decoder(
+    others: frozenset[str], rare: frozenset[str] = frozenset()
+) -> Callable[[bytes], Envelope]:
     """A decoder of envelopes that keeps the members named `others` as raw JSON."""
-    return msgspec.json.Decoder(_kind(others)).decode
+    return msgspec.json.Decoder(_kind(others, rare)).decode

@@ -15,11 +15,16 @@ from sessionref.cli._places import paths_or_places
 from sessionref.cli._progress import watched
 from sessionref.cli._sessions import key_of
 from sessionref.cli._text import shown
-from sessionref.native.convert import read
+from sessionref.errors import StreamError
+from sessionref.native.convert import unreadable
+from sessionref.native.together import LogSet
 from sessionref.streams.walk import walk
 
 if TYPE_CHECKING:
-    from sessionref.native.base import NativeStream
+    from collections.abc import Iterator
+
+    from sessionref.native.base import NativeStream, Report
+    from sessionref.streams.walk import Found
 
 __all__ = ["command"]
 
@@ -48,20 +53,47 @@ def command(paths: tuple[str, ...], into: str | None, *, no_content: bool, as_js
     folder = None if into is None else _folder(into)
     written: set[str] = set()
     files = list(walk(paths_or_places(paths), outcome.report))
-    for file in watched(files, len(files), shares_terminal=into is None):
-        report = outcome.report if file.named else outcome.of_folder(outcome.report)
-        for stream in read(file.path, report, content=not no_content):
-            with ExitStack() as stack:
-                out = sys.stdout.buffer
-                if folder is not None:
-                    stem = key_of(stream.header).file_stem()
-                    # A second stream of one session follows the first: both are kept apart.
-                    mode = "ab" if stem in written else "wb"
-                    written.add(stem)
-                    out = stack.enter_context((folder / f"{stem}.jsonl").open(mode))
-                _write(stream, out)
+    with LogSet() as logs:
+        # All are looked at before one is written, since what one says of another may be in any.
+        for file in watched(files, len(files), shares_terminal=into is None):
+            _add(logs, file, outcome)
+        for file in watched(files, len(files), shares_terminal=into is None):
+            if file.path not in logs:
+                continue
+            for stream in _streams(logs, file, outcome, content=not no_content):
+                with ExitStack() as stack:
+                    out = sys.stdout.buffer
+                    if folder is not None:
+                        stem = key_of(stream.header).file_stem()
+                        # A second stream of one session follows the first: both are kept apart.
+                        mode = "ab" if stem in written else "wb"
+                        written.add(stem)
+                        out = stack.enter_context((folder / f"{stem}.jsonl").open(mode))
+                    _write(stream, out)
     sys.stdout.buffer.flush()
     outcome.end()
+
+
+def _add(logs: LogSet, file: Found, outcome: Outcome) -> None:
+    report = _report(file, outcome)
+    try:
+        logs.add(file.path, report)
+    except StreamError as error:
+        report(unreadable(error))
+
+
+def _streams(
+    logs: LogSet, file: Found, outcome: Outcome, *, content: bool
+) -> Iterator[NativeStream]:
+    report = _report(file, outcome)
+    try:
+        yield from logs.streams(file.path, report, content=content)
+    except StreamError as error:
+        report(unreadable(error))
+
+
+def _report(file: Found, outcome: Outcome) -> Report:
+    return outcome.report if file.named else outcome.of_folder(outcome.report)
 
 
 def _folder(name: str) -> Path:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, wraps
 from importlib.metadata import PackageNotFoundError, version
-from typing import TYPE_CHECKING, Annotated, Any, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, ParamSpec, Protocol, TypeVar
 
 import msgspec
 from msgspec import UNSET, Raw, UnsetType  # noqa: TC002 - the structs below need them
 
+from sessionref.errors import StreamError
 from sessionref.findings import Finding
 from sessionref.streams.record import Record
 
@@ -29,10 +30,14 @@ __all__ = [
     "Segment",
     "Usage",
     "header_record",
+    "less_known",
     "native_id",
     "row_fault",
 ]
 
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 #: Who is told of each finding.
 Report = Callable[[Finding], None]
@@ -152,6 +157,19 @@ class NativeStream:
         """The header, then the records."""
         yield self.header
         yield from self.records
+
+
+def less_known(ask: Callable[P, T]) -> Callable[P, T | None]:
+    """Makes None the answer to a question about other files where one of them cannot be read."""
+
+    @wraps(ask)
+    def asked(*args: P.args, **kwargs: P.kwargs) -> T | None:
+        try:
+            return ask(*args, **kwargs)
+        except StreamError:
+            return None
+
+    return asked
 
 
 class LineIds:

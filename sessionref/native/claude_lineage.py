@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from sessionref.native.base import Segment, native_id
+from sessionref.native.base import Segment, less_known, native_id
 from sessionref.native.claude_code import writer_of
 from sessionref.native.claude_delegations import SIDE_AGENT, agent_slot, is_short, reference
 from sessionref.native.claude_records import content_digest
@@ -336,6 +336,7 @@ def _companion_of(path: str | None, agent_id: str) -> _Companion:
 # -- Comparing files ------------------------------------------------------------------------------
 
 
+@less_known
 def _begins_with(longer: _Capture, shorter: _Capture) -> bool:
     """Whether one capture of a session is the beginning of another one."""
     with longer.transcript.open() as ours, shorter.transcript.open() as theirs:
@@ -343,6 +344,7 @@ def _begins_with(longer: _Capture, shorter: _Capture) -> bool:
         return all(next(more, (0, b""))[1] == data for _, data, _ in _rows(shorter, theirs))
 
 
+@less_known
 def _goes_on(own: _Capture, appended: _Capture) -> bool:
     """Whether records in another session's file go on from those in the session's own.
 
@@ -371,6 +373,7 @@ def _rows(capture: _Capture, lines: Lines) -> Iterator[tuple[int, bytes, str | N
             yield found.line, found.data, found.row.uuid or None
 
 
+@less_known
 def _replayed(capture: _Capture, earlier: _Capture) -> tuple[str, str] | None:
     """The last record of a replayed head: in the earlier session, and in this one.
 

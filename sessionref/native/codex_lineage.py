@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from sessionref.native.base import Segment
+from sessionref.native.base import Segment, less_known
 from sessionref.native.codex import Writer
 from sessionref.native.codex_rows import AGENT, PASSED_OVER, ignore, named_turn, rows
 from sessionref.native.rows import NoRow
@@ -134,6 +134,7 @@ class _Scope:
             facets["role"] = meta.role
         return facets
 
+    @less_known
     def _inherits(self, thread: _Thread) -> dict[str, Any] | None:
         meta = thread.meta
         source = meta.forked_from
@@ -213,6 +214,7 @@ class _Scope:
                 return None
         return None if page is None or page.after is not None else page
 
+    @less_known
     def _total_before(self, thread: _Thread) -> Counts | None:
         """The thread's total where the history of a page or of a fork by reference ends."""
         seen: set[str] = set()
@@ -283,6 +285,7 @@ def _last_record(thread: _Thread, line: int) -> str:
 # -- Comparing files ------------------------------------------------------------------------------
 
 
+@less_known
 def _begins_with(longer: _Thread, shorter: _Thread) -> bool:
     """Whether one file is the beginning of another one."""
     with longer.rollout.open() as ours, shorter.rollout.open() as theirs:

@@ -66,6 +66,12 @@ class LogSet:
     ) -> None:
         self._kept.close()
 
+    def __contains__(self, source: object) -> bool:
+        """Whether an input was added."""
+        if isinstance(source, str | os.PathLike):
+            return os.fsdecode(source) in self._entries
+        return id(source) in self._entries
+
     def add(self, source: Input | Log, report: Report) -> Kind | None:
         """Add an input: a path, `-`, a file object, chunks of bytes, or a log that stays open.
 
@@ -157,7 +163,7 @@ class _Entry:
     def __init__(self, source: Input | Log, name: str, kind: Kind | None, size: int | None) -> None:
         self.source = source  # kept, so that its identity stays its own
         self.name = name
-        self.kind = kind
+        self.kind: Kind | None = kind
         self.size = size
         self.log: Log | None = None
         self.transcript: TranscriptSurvey | None = None

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import os
 from array import array
+from functools import cached_property
 from typing import TYPE_CHECKING, Self
 
 import msgspec
 
+from sessionref.checks.run import OBSERVERS, check
 from sessionref.errors import StreamError
+from sessionref.lineage.gather import Gathered
+from sessionref.lineage.lineage import Lineage
 from sessionref.native.convert import read_log
 from sessionref.native.detect import DECIDING_LINES, kind_of_lines
 from sessionref.native.logs import Log
@@ -21,6 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from sessionref.findings import Finding
+    from sessionref.lineage.forest import Forest
+    from sessionref.lineage.totals import Totals
     from sessionref.native.base import NativeStream
     from sessionref.registry import Registry
     from sessionref.scope.fields import ReferenceField
@@ -56,12 +62,40 @@ class Scope(StreamScope):
         """
         return super().read(
             sources,
-            observers=observers,
+            observers=tuple(dict.fromkeys((*OBSERVERS, Gathered, *observers))),
             fields=fields,
             registry=registry,
             open=open_any if open is None else open,
             max_line=max_line,
         )
+
+    def check(self, *, strict: bool = True) -> Iterator[Finding]:
+        """What is wrong with the streams, by the rules of the pages, file by file.
+
+        With `strict` each file of streams is read again, and all its bytes are looked at. Raises
+        `StreamError` for a file that cannot be read any more.
+        """
+        return check(self, strict=stream_bytes if strict else None)
+
+    @cached_property
+    def lineage(self) -> Lineage:
+        """How the sessions hang together; what is built on it is made when it is asked for."""
+        return Lineage(self)
+
+    def forest(self) -> Forest:
+        """The sessions, those that they name, and the typed, evidenced edges between them.
+
+        A session that was named and not read is a placeholder; nothing is a root by absence
+        (ASR-401, 406).
+        """
+        return self.lineage.forest
+
+    def totals(self) -> Totals:
+        """Model calls, tokens and cost: original, copied and unknown, and what counts once.
+
+        Copies never count (ASR-417). What may be a copy is unknown, and stands apart (ASR-416).
+        """
+        return self.lineage.totals
 
 
 def open_any(

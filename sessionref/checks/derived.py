@@ -377,7 +377,7 @@ def asr_073(view: View) -> Iterable[Finding]:  # noqa: ARG001
     bound="Readers take the two from different members.",
     codes={
         "message-id-as-inference-id": Code(
-            "error", "an inference has the ID of a message and is not marked as derived"
+            "warning", "an inference has the ID of a message and is not marked as derived"
         ),
     },
     good=Check(
@@ -409,7 +409,7 @@ def asr_073(view: View) -> Iterable[Finding]:  # noqa: ARG001
             Expected(
                 rule="ASR-074",
                 code="message-id-as-inference-id",
-                severity="error",
+                severity="warning",
                 session="codex:s1",
                 seq=2,
                 id="r2",
@@ -423,7 +423,7 @@ def asr_074(view: View) -> Iterator[Finding]:
 
     Only where the source documents that its message ID identifies the call may it serve as both;
     the registry would name the same native member for both. Marked as derived, an ID may be made
-    from a message's.
+    from a message's. Equal values are a warning: a source may have given both.
     """
     index = view.index
     seen: Envelopes | None = view.observed(OBSERVER)
@@ -440,7 +440,7 @@ def asr_074(view: View) -> Iterator[Finding]:
             yield view.finding(
                 "ASR-074",
                 "message-id-as-inference-id",
-                "error",
+                "warning",
                 "a message of the stream has this ID",
                 row=row,
                 path="$.inferenceId",

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 from urllib.parse import quote
@@ -15,7 +16,7 @@ import msgspec
 
 from sessionref import __version__
 from sessionref.checks.places import locate
-from sessionref.cli._text import shown
+from sessionref.cli._text import printable, shown
 from sessionref.errors import StreamError
 from sessionref.findings import SEVERITIES
 from sessionref.native.logs import Log
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from sessionref.checks.rules import Rule
     from sessionref.findings import Finding
 
-__all__ = ["FORMATS", "FindingWriter", "Statistics", "writer"]
+__all__ = ["FORMATS", "MOST_TIMES", "Excerpts", "FindingWriter", "Statistics", "writer"]
 
 FORMATS = ("text", "json", "sarif", "github")
 
@@ -71,10 +72,9 @@ class _Text:
     """Findings under the name of their file, each with the line that it is about."""
 
     def __init__(self, paths: Mapping[str, str]) -> None:
-        self._paths = paths
         self._file: str | None = None
         self._begun = False
-        self._lines = _Lines(None)
+        self._excerpts = Excerpts(paths)
         self._counts: Counter[str] = Counter()
 
     def write(self, finding: Finding) -> None:
@@ -82,8 +82,6 @@ class _Text:
             _out("\n" if self._begun else "")
             self._begun = True
             self._file = finding.file
-            self._lines.close()
-            self._lines = _Lines(self._paths.get(finding.file or "", finding.file))
             _out(shown(finding.file or "(no file)") + "\n")
         self._counts[finding.severity] += 1
         line = "" if finding.line is None else str(finding.line)
@@ -93,15 +91,13 @@ class _Text:
             _out(f"  {'':6}  {'':7} {excerpt}\n")
 
     def _excerpt(self, finding: Finding) -> Iterator[str]:
-        if finding.line is None:
-            return
-        content = self._lines.line(finding.line)
-        if content is None:
-            return
-        yield from _marked(content, finding.path)
+        if finding.line is not None and finding.file is not None and finding.path is not None:
+            content = self._excerpts.line(finding.file, finding.line)
+            if content is not None:
+                yield from _marked(content, finding.path)
 
     def end(self) -> None:
-        self._lines.close()
+        self._excerpts.close()
         if not self._begun:
             return
         counts = [
@@ -112,9 +108,9 @@ class _Text:
         _out(f"\n{', '.join(counts)}\n")
 
 
-def _marked(content: bytes, path: str | None) -> Iterator[str]:
+def _marked(content: bytes, path: str) -> Iterator[str]:
     """The part of a line around a place, and carets under the place; nothing where it is none."""
-    place = None if path is None else locate(content, path)
+    place = locate(content, path)
     if place is None:
         return
     start, end = place
@@ -131,27 +127,26 @@ def _marked(content: bytes, path: str | None) -> Iterator[str]:
     yield " " * len(before) + "^" * len(marked)
 
 
-class _Lines:
-    """The lines of a file, read again from its start, for findings that come in their order."""
+#: How often a file is read again from its start because its findings did not come by line.
+MOST_TIMES = 50
 
-    def __init__(self, file: str | None) -> None:
-        self._log: Log | None = None
+
+class Excerpts:
+    """The lines of files, read once more for findings that come file by file and by line."""
+
+    def __init__(self, paths: Mapping[str, str]) -> None:
+        """`paths` says where the files can be read that have another name."""
+        self._paths = paths
+        self._file: str | None = None
+        self._times: Counter[str] = Counter()
+        self._opened = ExitStack()
         self._lines: Iterator[tuple[int, bytes]] = iter(())
         self._last: tuple[int, bytes] = (0, b"")
-        if file is not None:
-            try:
-                self._log = Log(file)
-            except StreamError:
-                return
-            self._lines = self._numbered(self._log)
 
-    @staticmethod
-    def _numbered(log: Log) -> Iterator[tuple[int, bytes]]:
-        for piece in cut_lines(plain_chunks(log.chunks(), [])):
-            if not isinstance(piece, Oversize):
-                yield from enumerate(piece.lines, piece.number)
-
-    def line(self, number: int) -> bytes | None:
+    def line(self, file: str, number: int) -> bytes | None:
+        """A line without its ending; None where it is not to be had."""
+        if file != self._file or number < self._last[0]:
+            self._open(file)
         while self._last[0] < number:
             following = next(self._lines, None)
             if following is None:
@@ -159,9 +154,29 @@ class _Lines:
             self._last = following
         return self._last[1].rstrip(b"\r\n") if self._last[0] == number else None
 
+    def _open(self, file: str) -> None:
+        self.close()
+        self._file = file
+        self._last = (0, b"")
+        self._lines = iter(())
+        self._times[file] += 1
+        if self._times[file] <= MOST_TIMES:
+            try:
+                log = self._opened.enter_context(Log(self._paths.get(file, file)))
+            except StreamError:
+                return
+            self._lines = _numbered(log)
+
     def close(self) -> None:
-        if self._log is not None:
-            self._log.__exit__(None, None, None)
+        """Close the file that is open."""
+        self._opened.close()
+        self._opened = ExitStack()
+
+
+def _numbered(log: Log) -> Iterator[tuple[int, bytes]]:
+    for piece in cut_lines(plain_chunks(log.chunks(), [])):
+        if not isinstance(piece, Oversize):
+            yield from enumerate(piece.lines, piece.number)
 
 
 def as_object(finding: Finding) -> dict[str, Any]:
@@ -174,7 +189,7 @@ def as_object(finding: Finding) -> dict[str, Any]:
         "seq": finding.seq,
         "id": finding.id,
         "path": finding.path,
-        "file": finding.file,
+        "file": None if finding.file is None else printable(finding.file),
         "line": finding.line,
         "message": finding.message,
     }
@@ -191,13 +206,7 @@ class _JsonLines:
 
 
 def _json(value: Any) -> str:
-    """`value` as JSON; text that has no UTF-8 form (a file name) with its surrogates escaped."""
-    try:
-        return _encode(value).decode()
-    except UnicodeEncodeError:
-        from json import dumps  # noqa: PLC0415 - for names that hardly any file has
-
-        return dumps(value, separators=(",", ":"))
+    return _encode(value).decode()
 
 
 class _Sarif:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from sessionref.cli._text import shortened
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Generator, Iterable
     from typing import TypeVar
 
     from rich.progress import Progress
@@ -25,7 +25,7 @@ _PATIENCE = 1.0
 _NAME_WIDTH = 50
 
 
-def watched(files: Iterable[T], total: int, *, shares_terminal: bool) -> Iterator[T]:
+def watched(files: Iterable[T], total: int, *, shares_terminal: bool) -> Generator[T]:
     """`files`, with a bar that shows how many of `total` have been taken.
 
     None appears within the first second, where stderr is no terminal, or where the command writes

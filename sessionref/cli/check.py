@@ -5,15 +5,14 @@ from __future__ import annotations
 import shutil
 import sys
 import tempfile
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any, cast
 
 import click
 import msgspec
 
-from sessionref.api import Scope, stream_bytes
+from sessionref.api import Scope, open_any
 from sessionref.checks.rules import rules
-from sessionref.checks.run import OBSERVERS, check
 from sessionref.cli._common import (
     UNREADABLE,
     Outcome,
@@ -24,19 +23,23 @@ from sessionref.cli._common import (
 )
 from sessionref.cli._findings import FORMATS, Statistics, writer
 from sessionref.cli._places import paths_or_places
+from sessionref.cli._progress import watched
 from sessionref.cli._rules import explained, rule_object, rules_table
 from sessionref.cli._selection import Selection
 from sessionref.cli._text import shown
 from sessionref.findings import SEVERITIES
 from sessionref.native.convert import UNREAD
-from sessionref.streams.walk import STDIN
+from sessionref.streams.walk import STDIN, walk
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Generator, Iterator
 
     from sessionref.checks.rules import Rule
     from sessionref.findings import Finding, Severity
     from sessionref.registry import Registry
+    from sessionref.scope.sources import Open
+    from sessionref.streams.index import StreamIndex
+    from sessionref.streams.source import Input
 
 __all__ = ["command"]
 
@@ -49,7 +52,7 @@ def _rule(context: click.Context, parameter: click.Parameter, text: str | None) 
     found = rules().get(f"ASR-{number.zfill(3)}")
     if found is None:
         raise click.BadParameter(
-            f"there is no rule {text!r}; --rules lists all", context, parameter
+            f"there is no rule {shown(text)}; --rules lists all", context, parameter
         )
     return found
 
@@ -125,8 +128,9 @@ def command(
             if statistics
             else writer(form, [*known.values()], {name: path for path, name in named.items()})
         )
-        scope = Scope.read([*named], observers=OBSERVERS, registry=registry)
-        for finding in check(scope, strict=None if fast else stream_bytes):
+        with _reading([*named]) as opened:
+            scope = Scope.read([*named], registry=registry, open=opened)
+        for finding in scope.check(strict=not fast):
             if finding.code in UNREAD:
                 outcome.code = UNREADABLE
             if selection.takes(finding) and SEVERITIES.index(finding.severity) <= SEVERITIES.index(
@@ -146,6 +150,29 @@ def _print_rules(known: list[Rule], *, as_json: bool) -> None:
             click.echo(to_json(rule_object(rule)))
     else:
         click.echo(rules_table(known), nl=False)
+
+
+def stderr_is_terminal() -> bool:
+    """Whether somebody may be waiting."""
+    return sys.stderr.isatty()
+
+
+@contextmanager
+def _reading(paths: list[str]) -> Generator[Open]:
+    """What opens the inputs under `paths` and shows how far that is, for whoever waits."""
+    files = list(walk(paths, _silent)) if stderr_is_terminal() else []
+    bar = watched(files, len(files), shares_terminal=False)
+
+    def opened(source: Input, **how: Any) -> Iterator[StreamIndex]:
+        next(bar, None)
+        return open_any(source, **how)
+
+    with closing(bar):
+        yield opened
+
+
+def _silent(_finding: Finding) -> None:
+    """It is said when the inputs are read."""
 
 
 @contextmanager

@@ -205,7 +205,7 @@ EDITS: list[tuple[Stream, str, str, Any, list[Told]]] = [
         "inferenceId",
         "m1",
         [
-            ("ASR-074", "message-id-as-inference-id", "error", "r2", "$.inferenceId"),
+            ("ASR-074", "message-id-as-inference-id", "warning", "r2", "$.inferenceId"),
             ("ASR-079", "no-such-entity", "notice", "r3", "$.inferenceId"),
         ],
     ),

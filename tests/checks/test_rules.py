@@ -14,10 +14,12 @@ from jsonschema import Draft202012Validator
 
 from sessionref.checks.codes import OTHER_CODES, all_codes
 from sessionref.checks.examples import Check, Convert, Resolve
-from sessionref.checks.rules import Rule, rule, rules
+from sessionref.checks.rules import rule, rules
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from sessionref.checks.rules import Rule
 
 STREAMS = CONFORMANCE / "streams"
 runner = load_script(STREAMS / "runner.py")

@@ -73,7 +73,7 @@ def items(session: SessionLineage, account: AccountLineage, executed: Executed) 
     for segment, stream in enumerate(account.streams):
         if not stream.gathered.aggregates:
             continue
-        superseded = account.superseded(segment)
+        superseded = stream.superseded
         for aggregate in stream.gathered.aggregates:
             if aggregate.row in superseded or aggregate.row in stream.originality.repeated:
                 continue
@@ -168,9 +168,9 @@ def _weigh(
 def _recorded(account: AccountLineage, group: Group) -> set[str | None]:
     """The turns that have recorded calls with tokens, or with a cost; None for calls of no turn."""
     found: set[str | None] = set()
-    for segment, stream in enumerate(account.streams):
+    for stream in account.streams:
         calls, turns = stream.gathered.calls, stream.index.turns
-        superseded = account.superseded(segment) if len(calls) else ()
+        superseded = stream.superseded if len(calls) else ()
         for at, row in enumerate(calls.rows):
             said = at not in calls.unmeasured if group == "tokens" else at in calls.costs
             if said and row not in superseded:

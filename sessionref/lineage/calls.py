@@ -7,6 +7,7 @@ none is chosen by its position: what they agree on counts, and the rest is left 
 from __future__ import annotations
 
 from array import array
+from bisect import bisect_left
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import msgspec
@@ -30,7 +31,10 @@ __all__ = [
     "Place",
     "Settled",
     "amounts",
+    "bucket_of",
     "call_key",
+    "position",
+    "same",
     "settle",
 ]
 
@@ -136,11 +140,11 @@ def settle(account: AccountLineage, agent: str | None, identity: CallIdentity) -
     """
     live: list[array[int]] = []
     ids: list[list[str | None]] = []
-    for segment, stream in enumerate(account.streams):
+    for stream in account.streams:
         rows = stream.gathered.calls.rows
         positions = array("q", range(len(rows)))
         if len(rows):
-            gone = account.superseded(segment)
+            gone = stream.superseded
             again = stream.originality.repeated
             if gone or again:
                 positions = array(
@@ -173,6 +177,7 @@ def _settle_each(
     for places in groups.values():
         for one in _by_request(account, identity, places, settled):
             _settle_one(account, agent, identity, one, settled)
+    settled.plain = [array("q", sorted(positions)) for positions in settled.plain]
     return settled
 
 
@@ -228,6 +233,12 @@ def _settle_one(
     keys = {call_key(streams[segment], at, agent, identity) for segment, at in places} - {None}
     key = keys.pop() if len(keys) == 1 else None
     settled.disputed.append(Disputed(tuple(places), bucket, total, exact, key))
+
+
+def position(ascending: array[int], number: int) -> int | None:
+    """Where `number` stands in an ascending column, None where it does not."""
+    at = bisect_left(ascending, number)
+    return at if at < len(ascending) and ascending[at] == number else None
 
 
 def same(values: Iterable[str | None]) -> str | None:

@@ -127,7 +127,7 @@ class Executed:
         if turns is None:
             turns = self._turns[name] = {}
             for stream in session.streams:
-                superseded = stream.index.superseded if stream.gathered.executed else ()
+                superseded = stream.superseded if stream.gathered.executed else ()
                 for row, refs in stream.gathered.executed.items():
                     turn = stream.index.turns[row]
                     if turn is not None and row not in superseded:

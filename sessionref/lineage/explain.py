@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from sessionref.lineage.aggregates import LEFT_OUT
-from sessionref.lineage.calls import Place
+from sessionref.lineage.calls import Place, position
 
 if TYPE_CHECKING:
     from sessionref.lineage.lineage import Lineage
@@ -74,7 +74,7 @@ def _call(
     own = session.accounts[account]
     stream = own.streams[segment]
     totals = lineage.totals
-    if row in own.superseded(segment):
+    if row in stream.superseded:
         return Explanation(
             "not counted", "ASR-064", "superseded", "a later revision of the call counts whole"
         )
@@ -89,7 +89,7 @@ def _call(
         return Explanation("not counted", "ASR-425", "covered", LEFT_OUT["covered"][1])
     number = totals.number_of(session)
     settled = totals.settled(number, account)
-    place = Place(segment, stream.gathered.calls.rows.index(row))
+    place = Place(segment, position(stream.gathered.calls.rows, row) or 0)
     shared = totals.shared_call(number, account, segment, place.at)
     if shared is not None and len(shared.entries) > 1:
         once = totals.once(shared)
@@ -127,7 +127,7 @@ def _call(
                 "disputed",
                 "several records tell of the call, and none supersedes the others",
             )
-    if place.at not in settled.plain[segment] and not any(
+    if position(settled.plain[segment], place.at) is None and not any(
         place in disputed.places for disputed in settled.disputed
     ):
         return Explanation(
@@ -154,8 +154,7 @@ def _aggregate(
     verdict: Verdict,
 ) -> Explanation:
     totals = lineage.totals
-    own = session.accounts[account]
-    if row in own.superseded(segment):
+    if row in session.accounts[account].streams[segment].superseded:
         return Explanation(
             "not counted", "ASR-064", "superseded", "a later revision of the aggregate counts"
         )

@@ -247,7 +247,7 @@ class Gathered:
             if usage is None:
                 tokens.extend(_NO_TOKENS)
                 calls.unmeasured.add(at)
-                if record.usage is not UNSET and bytes(record.usage) not in _SAYS_NOTHING:
+                if _spend(record.usage, UNSET)[2]:
                     calls.faulty[at] = ("usage",)
             else:
                 tokens.extend(
@@ -332,7 +332,6 @@ _native_of = attrgetter(attribute("native"))
 _inference_id_source_of = attrgetter(attribute("inferenceIdSource"))
 _NO_TOKENS = (0,) * len(TOKENS)
 _NOTHING_SAID = read_usage(b"{}")
-_SAYS_NOTHING = (b"null", b"{}")
 _all_usages = msgspec.json.Decoder(list[Usage]).decode
 
 

@@ -8,15 +8,17 @@ from typing import TYPE_CHECKING
 from sessionref.lineage.forest import Forest
 from sessionref.lineage.sessions import SessionLineage
 from sessionref.lineage.totals import Totals
+from sessionref.streams.outcomes import Resolved, Unresolved
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from sessionref.lineage.copies import CopiedFrom
     from sessionref.lineage.originality import Verdict
     from sessionref.lineage.stream import StreamLineage
     from sessionref.reference import SessionKey, SessionRef
     from sessionref.scope.scope import Scope
-    from sessionref.streams.outcomes import Hit
+    from sessionref.streams.outcomes import Hit, Outcome
 
 __all__ = ["Lineage"]
 
@@ -72,6 +74,39 @@ class Lineage:
         """The originality of a record; None for header and declarations (ASR-416)."""
         session, account, segment, row = self.find(hit)
         return session.accounts[account].streams[segment].verdict(row)
+
+    def copy_chain(self, hit: Hit) -> tuple[tuple[CopiedFrom, Outcome], ...]:
+        """What a record was copied from, what that was copied from, and so on (ASR-413).
+
+        Each step has the mark and what became of it; the last is one that does not resolve, or
+        whose target carries no mark. A chain that comes back to itself ends there.
+        """
+        chain: list[tuple[CopiedFrom, Outcome]] = []
+        seen: set[Hit] = set()
+        while hit not in seen:
+            seen.add(hit)
+            session, account, segment, row = self.find(hit)
+            mark = session.accounts[account].streams[segment].copied_from(row)
+            if mark is None:
+                break
+            outcome = self._source(session, mark)
+            chain.append((mark, outcome))
+            if not isinstance(outcome, Resolved) or not outcome.records:
+                break
+            hit = outcome.first
+        return tuple(chain)
+
+    def _source(self, session: SessionLineage, mark: CopiedFrom) -> Outcome:
+        """What a mark names: a record, or a session of which it does not know the record."""
+        if mark.session is not None:
+            name = self.name_of(mark.session)
+            other = self.by_key.get(name)
+            if other is None:
+                return Unresolved("no-such-session", name)
+            session = other
+        if mark.record is None:
+            return Unresolved("no-such-record", session.session)
+        return session.resolve(mark.record)
 
     def _of_key(self, name: str) -> Iterator[SessionLineage]:
         session = self.by_key.get(name)

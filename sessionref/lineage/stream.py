@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
@@ -14,7 +14,7 @@ from sessionref.lineage.places import Faults, Place
 from sessionref.streams.observe import value
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from sessionref.findings import Finding
     from sessionref.lineage.copies import CopiedFrom
@@ -45,15 +45,21 @@ class StreamLineage:
         self.index = index
         self.gathered = gathered
         self.conflict = conflict
-        self._session: tuple[Effective, int | None] | None = None
+        self._session: tuple[Effective, int | None, Collection[int]] | None = None
 
-    def join(self, effective: Effective, boundary: int | None) -> None:
+    def join(self, effective: Effective, boundary: int | None, superseded: Collection[int]) -> None:
         """Make the stream one segment of a session whose lineage several segments declare.
 
         `boundary` is the `seq` through which records of this segment are copies, where the
-        session declares a copied prefix that ends in exactly one record.
+        session declares a copied prefix that ends in exactly one record. `superseded` are the rows
+        of this segment that records of any segment supersede.
         """
-        self._session = (effective, boundary)
+        self._session = (effective, boundary, superseded)
+
+    @property
+    def superseded(self) -> Collection[int]:
+        """The rows whose records others supersede."""
+        return self._session[2] if self._session else self.index.superseded
 
     def place(self, row: int) -> Place:
         """Where the record in `row` stands."""
@@ -145,7 +151,11 @@ class StreamLineage:
     def copied_from(self, row: int) -> CopiedFrom | None:
         """What the record in `row` says that it was copied from; None where it says nothing."""
         raw = self.gathered.copied.get(row)
-        return None if raw is None else read_copied_from(value(msgspec.Raw(raw)), Faults(self.place(row)))
+        return (
+            None
+            if raw is None
+            else read_copied_from(value(msgspec.Raw(raw)), Faults(self.place(row)))
+        )
 
     def copy_findings(self) -> Iterator[Finding]:
         """What is wrong with the shape of `copiedFrom` members (ASR-413), in the order of rows."""

@@ -48,7 +48,7 @@ def delegations(stream: StreamLineage) -> list[Delegation]:
     Two latest revisions of one announcement are both given, and so are two announcements of one
     child: nothing is chosen.
     """
-    superseded = stream.index.superseded if stream.gathered.announced else ()
+    superseded = stream.superseded if stream.gathered.announced else ()
     found: list[Delegation] = []
     for announced in stream.gathered.announced:
         if announced.row in superseded:

@@ -24,6 +24,7 @@ from sessionref.lineage.calls import (
     amounts,
     bucket_of,
     call_key,
+    position,
     same,
     settle,
 )
@@ -601,8 +602,9 @@ class Totals:
             calls, index = stream.gathered.calls, stream.index
             for hit in index.revisions(index.hit(calls.rows[at])):
                 row = index.row(hit)
-                if row in index.superseded:
-                    yield amounts(calls, calls.rows.index(row))
+                earlier = position(calls.rows, row)
+                if earlier is not None and row in index.superseded:
+                    yield amounts(calls, earlier)
 
     # -- Labels -----------------------------------------------------------------------------
 

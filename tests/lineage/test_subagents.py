@@ -207,3 +207,33 @@ def test_a_mark_that_is_no_text_is_still_a_mark():
     lineage = lineage_of(stream.text().replace(b'"messageId"', broken))
     assert [code for _, code in findings(lineage)] == ["bad-session-reference"]
     assert lineage.sessions[0].records == (0, 1, 0)
+
+
+def test_chains_of_copies_are_followed():
+    """From a copy to what it was copied from, in this stream and in others (ASR-413)."""
+    first = Stream("a", none())
+    first.message()
+    second = Stream("b", none())
+    second.message(
+        copiedFrom={"session": "codex:a", "record": "messageId=m1", "proof": "native_id"}
+    )
+    second.message(copiedFrom={"record": "r1", "proof": "native_field"})
+    second.message(copiedFrom={"session": "codex:a", "proof": "native_field"})
+    second.message(copiedFrom={"session": "codex:z", "record": "r1", "proof": "native_field"})
+    second.message(copiedFrom={"record": "r6", "proof": "native_field"})
+    second.message(copiedFrom={"record": "r5", "proof": "native_field"})
+    second.message(copiedFrom={"record": "turnId=t", "proof": "native_field"})
+    lineage = lineage_of(first, second)
+    (stream,) = lineage.by_key["codex:b"].streams
+
+    def chain(row):
+        return [outcome.state for _, outcome in lineage.copy_chain(stream.index.hit(row))]
+
+    assert chain(0) == []
+    assert chain(1) == ["resolved"]
+    assert chain(2) == ["resolved", "resolved"]
+    assert lineage.copy_chain(stream.index.hit(2))[-1][1].first.session == "codex:a"
+    assert chain(3) == ["unresolved"]
+    assert chain(4) == ["unresolved"]
+    assert chain(5) == ["resolved", "resolved"]
+    assert chain(7) == ["unresolved"]

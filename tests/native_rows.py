@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from sessionref.native import read
+from sessionref.native import LogSet, read
+from sessionref.reference import SessionRef
 from sessionref.streams.index import read_streams
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from sessionref.findings import Finding
     from sessionref.streams.index import StreamIndex
 
@@ -168,6 +171,42 @@ class Converted:
 
 def _value(record: msgspec.Struct) -> dict[str, Any]:
     return json.loads(msgspec.json.encode(record))
+
+
+class Family:
+    """Logs in files of one folder, read together: for each session the stream that tells of it."""
+
+    def __init__(self, folder: Path, files: dict[str, Any]) -> None:
+        self.findings: list[Finding] = []
+        self.files: dict[str, list[list[dict[str, Any]]]] = {}
+        for name, rows in files.items():
+            path = folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(rows if isinstance(rows, bytes) else jsonl(*rows))
+        with LogSet() as logs:
+            names = [name for name in files if logs.add(folder / name, self.findings.append)]
+            for name in names:
+                self.files[name] = [
+                    [_value(record) for record in stream]
+                    for stream in logs.streams(folder / name, self.findings.append)
+                ]
+
+    @property
+    def sessions(self) -> dict[str, list[dict[str, Any]]]:
+        """The streams by session reference; the last of several."""
+        return {
+            _reference(stream[0]): stream for streams in self.files.values() for stream in streams
+        }
+
+    def lineage(self, session: str) -> dict[str, Any]:
+        return self.sessions[session][0].get("lineage", {})
+
+    def of(self, session: str, kind: str) -> list[dict[str, Any]]:
+        return [record for record in self.sessions[session] if record["type"] == kind]
+
+
+def _reference(header: dict[str, Any]) -> str:
+    return str(SessionRef(header["agent"]["name"], header.get("namespace"), header["sessionId"]))
 
 
 def convert(*rows: Any, content: bool = True) -> Converted:

@@ -344,7 +344,7 @@ def _plain(data: bytes) -> bytes:
         item = msgspec.json.decode(data)
         item.pop("timestamp", None)
         return msgspec.json.encode(item, order="sorted")
-    except msgspec.DecodeError:  # a lone surrogate, or bytes that are no UTF-8
+    except (msgspec.DecodeError, UnicodeEncodeError):  # no UTF-8, or a lone surrogate
         item = json.loads(data.decode(errors="surrogateescape"))
         item.pop("timestamp", None)
         return json.dumps(item, sort_keys=True).encode()

@@ -719,7 +719,11 @@ def test_many_sessions_in_one_file_are_read_in_two_passes():
         passes += 1
         return enumerate(rows, 1)
 
-    sessions = [s.header.session_id for s in read_transcript(survey_of(lines, "x", print), lines, "x", print) if list(s)]
+    sessions = [
+        s.header.session_id
+        for s in read_transcript(survey_of(lines, "x", print), lines, "x", print)
+        if list(s)
+    ]
     assert sessions == [f"s{n}" for n in range(300)]
     assert passes == 2
 

@@ -136,7 +136,7 @@ def _at_places(found: Sequence[Finding]) -> Iterator[Finding]:
             place = (finding.id, path)
             above = _above(finding)
             if (
-                place in at_fault
+                (finding.severity == "error" and place in at_fault)
                 or not unusable.isdisjoint((place, *above))
                 or (finding.rule is None and finding.code == "bad-member" and place in ruled)
                 or (finding.code == "no-session-named" and above[-1] in broken)

@@ -72,9 +72,10 @@ class Envelopes:
             present = _get(record)
             if present != _NONE:
                 self._note(at, *present)
-                if kind == _CALL and _is(_call_source(record) or present[0], _DERIVED):
+            if kind == _CALL:
+                if _is(_call_source(record) or present[0], _DERIVED):
                     self.derived.add(at)
-            if kind == _DELEGATION and (raw := _agent(record)) is not UNSET:
+            elif kind == _DELEGATION and (raw := _agent(record)) is not UNSET:
                 name = value(raw)
                 if isinstance(name, str) and name_kind(name) != "reverse-dns":
                     self.agents.append(Noted(at, "agent", name))

@@ -8,6 +8,7 @@ import json
 import os
 import re
 import sys
+from functools import partial
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,7 @@ from sessionref.checks.rules import rules
 from sessionref.cli import _findings
 from sessionref.cli._app import program
 from sessionref.findings import Finding
+from sessionref.streams.lines import cut_lines
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -398,9 +400,9 @@ def test_an_excerpt_needs_the_line() -> None:
         patch.setattr(sys, "stdout", out)
         text = _findings.writer("text", [], {})
         for finding in (
-            Finding(**place, file="missing", line=1),
+            Finding(**place, file="missing", line=1, path="$.a"),
             Finding(**place),
-            Finding(**place, file=__file__, line=10**6),
+            Finding(**place, file=__file__, line=10**6, path="$.a"),
             Finding(**place, file=__file__, line=1, path="$.a"),
             Finding(**place, file=__file__, line=2),
         ):
@@ -423,6 +425,17 @@ def test_lines_out_of_order_are_found_again(folder: Path) -> None:
         lines.line("a.jsonl", 3)
         lines.line("a.jsonl", 1)
     assert lines.line("a.jsonl", 3) is None
+    lines.close()
+
+
+def test_a_line_beyond_the_bound_is_not_shown(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "a.jsonl").write_bytes(b"x" * 100 + b"\n" + BAD_BYTES)
+    monkeypatch.setattr(_findings, "cut_lines", partial(cut_lines, max_line=99))
+    lines = _findings.Excerpts({})
+    assert lines.line("a.jsonl", 1) is None
+    assert lines.line("a.jsonl", 4).startswith(b'{"type": "tombstone"')
     lines.close()
 
 

@@ -268,6 +268,11 @@ def test_where_a_path_leads(path: str, expected: bytes | None) -> None:
     assert (None if place is None else line[slice(*place)]) == expected
 
 
+def test_a_name_that_cannot_be_decoded_is_no_step() -> None:
+    assert locate(b'{"\\q":1,"a":2,"b', "$.b") is None
+    assert locate(b'{"\\q":1,"a":2}', "$.a") == (8, 13)
+
+
 @given(st.binary(), st.text(max_size=12))
 def test_any_path_in_any_bytes_is_looked_for_without_an_error(line: bytes, path: str) -> None:
     locate(line, "$." + path)

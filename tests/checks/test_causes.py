@@ -1,0 +1,371 @@
+"""What is a fault of its own, and what only follows from one; and odd places of single rules."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from typing import Any
+
+import msgspec
+import pytest
+from check_streams import Named, encoded, found, header, told
+
+from sessionref.checks.causes import Causes, root_causes
+from sessionref.checks.run import OBSERVERS, check
+from sessionref.checks.strict import faults_of_line
+from sessionref.cli import _findings
+from sessionref.findings import Finding
+from sessionref.registry import Registry
+from sessionref.scope.scope import Scope
+from sessionref.streams.index import StreamIndex
+
+
+def call(seq: int, call_id: str = "c1", **members: Any) -> dict[str, Any]:
+    return {"type": "tool_call", "seq": seq, "id": f"r{seq}", "callId": call_id, **members}
+
+
+def codes(*records: dict[str, Any]) -> list[tuple[str, str | None]]:
+    return [(f.code, f.id) for f in found([header("s1"), *records])]
+
+
+def test_a_record_that_is_not_read_costs_one_finding() -> None:
+    """Neither what supersedes it nor what refers to it is at fault."""
+    records = [
+        {**call(1), "seq": "one"},
+        call(2, supersedes="r1"),
+        {"type": "tombstone", "seq": 3, "id": "r3", "targets": ["r1"]},
+        {"type": "rewind", "seq": 4, "id": "r4", "to": "r9"},
+    ]
+    assert codes(*records) == [("bad-member", "r1"), ("no-such-record", "r4")]
+
+
+def test_a_record_without_an_id_leaves_others_at_fault() -> None:
+    """Which record it would have been is not known."""
+    records = [
+        {"type": "hook", "seq": 1},
+        {"type": "tombstone", "seq": 2, "id": "r2", "targets": ["r1"]},
+    ]
+    assert codes(*records) == [("missing-member", None), ("no-such-record", "r2")]
+
+
+def test_a_line_that_is_no_json_excuses_nothing() -> None:
+    """It is a warning, and an error must not vanish behind it."""
+    stream = b"oops\n" + encoded(
+        [call(1), {"type": "tombstone", "seq": 2, "id": "r2", "targets": ["r9"]}]
+    )
+    assert [(f.code, f.severity) for f in found(stream)] == [
+        ("no-header", "error"),
+        ("not-json", "warning"),
+        ("no-such-record", "error"),
+    ]
+
+
+@pytest.mark.parametrize("first", [b"[]\n", b"[" * 9000 + b"\n", b'{"type":"session"}\n'])
+def test_a_header_that_is_no_record_is_the_one_fault(first: bytes) -> None:
+    """That there is no header, and that nothing is declared, follows from it."""
+    rest = encoded([{"type": "hook", "seq": 1, "id": "r1", "root": "lib"}])
+    (finding,) = found(first + rest)
+    assert finding.line == 1
+    # Further down it is a line like any other.
+    assert "no-header" in [f.code for f in found(rest + first)]
+    assert [f.code for f in found(first)] == [finding.code]
+
+
+def test_links_at_fault_split_chains_and_only_they_are_reported() -> None:
+    """However far along the chain the fault is, and in every stream that refers to the entity."""
+    target = [
+        header("s1"),
+        call(1),
+        call(2, supersedes="r1"),
+        call(3, supersedes="gone"),
+        call(4, supersedes="r3"),
+        {"type": "tombstone", "seq": 5, "id": "r5", "targets": ["callId=c1"]},
+        {"type": "tombstone", "seq": 6, "id": "r6", "targets": ["callId=c1"]},
+    ]
+    assert told(found(target)) == [("ASR-063", "supersedes-unknown", "error", "r3", "$.supersedes")]
+    fork = [header("s1"), call(1), call(2, supersedes="r1"), call(3, supersedes="r1")]
+    copies = [
+        header("s2"),
+        {
+            "type": "message",
+            "seq": 1,
+            "id": "r1",
+            "messageId": "m",
+            "copiedFrom": {"session": "codex:s1", "record": "callId=c1", "proof": "native_id"},
+        },
+    ]
+    assert [f.code for f in found(fork, copies)] == ["supersedes-fork"]
+    # Two chains that nobody joined are ambiguous to both.
+    two = [header("s1"), call(1), call(2), *target[-1:]]
+    assert told(found(two, copies)) == [
+        ("ASR-064", "ambiguous", "error", "r6", "$.targets[0]"),
+        ("ASR-064", "ambiguous", "notice", "r1", "$.copiedFrom.record"),
+    ]
+
+
+def test_a_fault_of_another_entity_explains_no_ambiguity() -> None:
+    records = [
+        call(1),
+        call(2),
+        call(3, "c2", supersedes="gone"),
+        {"type": "tombstone", "seq": 4, "id": "r4", "targets": ["callId=c1", "r9"]},
+    ]
+    assert codes(*records) == [
+        ("supersedes-unknown", "r3"),
+        ("no-such-record", "r4"),
+        ("ambiguous", "r4"),
+    ]
+
+
+def test_an_absent_session_is_one_notice_for_each_stream() -> None:
+    """However often it is named; another session is another notice."""
+    copy = {"session": "codex:gone", "proof": "native_field"}
+    records = [
+        {"type": "message", "seq": n, "id": f"r{n}", "messageId": f"m{n}", "copiedFrom": copy}
+        for n in range(1, 9)
+    ]
+    other = {"type": "subagent", "seq": 9, "id": "r9", "childSession": "codex:elsewhere"}
+    findings = found([header("s1"), *records, other], [header("s2"), records[0]])
+    assert [(f.session, f.id) for f in findings] == [
+        ("codex:s1", "r1"),
+        ("codex:s1", "r9"),
+        ("codex:s2", "r1"),
+    ]
+
+
+def test_a_derivation_must_resolve_where_it_names_no_session() -> None:
+    """In the stream itself each target must be there; another session may be absent (079)."""
+    message = {"type": "message", "seq": 1, "id": "r1", "messageId": "m"}
+    derived = {**message, "derivedFrom": ["codex:gone", "codex:gone", "r8", "r9"]}
+    assert [(f.code, f.severity) for f in found([header("s1"), derived])] == [
+        ("no-such-record", "error"),
+        ("no-such-record", "error"),
+        ("no-such-session", "notice"),
+    ]
+
+
+def test_what_is_no_part_of_any_stream_is_no_finding() -> None:
+    """External bytes may be unavailable (ASR-079)."""
+    top = header("s1", derivedFrom={"digest": "sha256:00"})
+    assert found([top]) == []
+    top = header("s1", derivedFrom={"digest": 7})
+    assert told(found([top])) == [("ASR-079", "bad-member", "error", "h", "$.derivedFrom.digest")]
+
+
+def test_situation_E_13_a_native_position_that_stands_twice() -> None:
+    """A boundary that cannot be mapped to one record is a notice (ASR-079)."""
+    child = header(
+        "s2",
+        lineage={"forkedFrom": {"session": "codex:s1", "ordinal": 2, "evidence": "native_field"}},
+    )
+    parent = [
+        header("s1"),
+        *(
+            {"type": "hook", "seq": seq, "id": record_id, "idSource": "derived"}
+            for seq, record_id in enumerate(("ordinal/1", "ordinal/2", "ordinal/2/row/1"), 1)
+        ),
+    ]
+    assert told(found([child], parent)) == [
+        ("ASR-079", "ambiguous", "notice", "h", "$.lineage.forkedFrom.ordinal")
+    ]
+
+
+def test_a_conversation_and_a_root_that_nothing_declares() -> None:
+    top = header("s1", conversation={"id": "a", "parent": "b"})
+    hook = {"type": "hook", "seq": 1, "id": "r1", "root": "lib"}
+    assert told(found([top, hook])) == [
+        ("ASR-079", "not-declared", "notice", "h", "$.conversation.parent"),
+        ("ASR-079", "not-declared", "error", "r1", "$.root"),
+    ]
+
+
+def test_segments_of_one_session_are_checked_as_one() -> None:
+    """A revision may be of a record in an earlier file; each file has its own findings."""
+    first = [header("s1", segment={"id": "a"}), call(1), call(2, "c2", supersedes="gone")]
+    second = [
+        header("s1", segment={"id": "b", "after": "a"}),
+        {"type": "rewind", "seq": 3, "id": "r3", "to": "r1"},
+        {"type": "rewind", "seq": 4, "id": "r4", "to": "r9"},
+    ]
+    told_of = [(f.file, f.code, f.id) for f in found(first, second)]
+    assert told_of == [
+        ("1.jsonl", "supersedes-unknown", "r2"),
+        ("2.jsonl", "no-such-record", "r4"),
+    ]
+
+
+def test_a_repeated_capture_is_checked_once() -> None:
+    """What a moved or resumed file says again is no second fault."""
+    stream = [header("s1"), {"type": "rewind", "seq": 1, "id": "r1", "to": "r9"}]
+    longer = [*stream, {"type": "hook", "seq": 2, "id": "r2"}]
+    assert [(f.file, f.code) for f in found(stream, longer)] == [("2.jsonl", "no-such-record")]
+
+
+def test_captures_that_contradict_each_other_are_all_checked() -> None:
+    streams = [
+        [header("s1"), {"type": "rewind", "seq": 1, "id": "r1", "to": f"r{n}"}] for n in (8, 9)
+    ]
+    assert [(f.file, f.code) for f in found(*streams)] == [
+        ("1.jsonl", "identity-conflict"),
+        ("1.jsonl", "no-such-record"),
+        ("2.jsonl", "no-such-record"),
+    ]
+
+
+def test_lower_case_digits_are_looked_for_in_references_only() -> None:
+    """A raw ref is not encoded, and what is no reference has its own finding."""
+    records = [
+        call(1, "%3a"),
+        {"type": "tombstone", "seq": 2, "id": "r2", "targets": ["callId=%3a"]},
+        {"type": "subagent", "seq": 3, "id": "r3", "childSession": "%3a"},
+        {"type": "subagent", "seq": 4, "id": "r4", "childSession": "codex:a%3A%2f"},
+    ]
+    findings = found([header("s1"), *records])
+    assert told([f for f in findings if f.severity != "notice"]) == [
+        ("ASR-056", "bad-agent-name", "error", "r3", "$.childSession"),
+        ("ASR-059", "lower-case-digits", "warning", "r4", "$.childSession"),
+    ]
+    assert [f.span for f in findings if f.rule == "ASR-059"] == [(10, 13)]
+
+
+def test_a_bad_reference_says_where() -> None:
+    subagent = {"type": "subagent", "seq": 1, "id": "r1", "childSession": "codex:a b"}
+    (finding,) = found([header("s1"), subagent])
+    assert (finding.component, finding.span) == ("session-id", (7, 8))
+
+
+def test_marks_of_ids_are_texts() -> None:
+    """A mark of another type is a matter of types, and no ASR-067."""
+    records = [
+        call(1, callIdSource=5),
+        call(2, "c2", callIdSource="derived", idSource="native", idScope="session"),
+        call(3, "c3", callIdSource="x", idSource="y"),
+    ]
+    assert told(found([header("s1"), *records])) == [
+        (None, "bad-member", "error", "r1", "$.callIdSource"),
+        ("ASR-067", "bad-id-source", "warning", "r3", "$.idSource"),
+        ("ASR-067", "bad-id-source", "warning", "r3", "$.callIdSource"),
+    ]
+
+
+def messages_and_calls(**of_call: Any) -> list[dict[str, Any]]:
+    return [
+        header("s1", "pi"),
+        {"type": "message", "seq": 1, "id": "r1", "messageId": "x"},
+        {"type": "inference", "seq": 2, "id": "r2", "inferenceId": "x", **of_call},
+        {"type": "inference", "seq": 3, "id": "r3", "inferenceId": "y", **of_call},
+    ]
+
+
+def test_situation_E_16_equal_ids_of_message_and_call() -> None:
+    """They are two entities, and a warning, unless the call's ID is derived from the message's."""
+    assert told(found(messages_and_calls())) == [
+        ("ASR-074", "message-id-as-inference-id", "warning", "r2", "$.inferenceId")
+    ]
+    assert found(messages_and_calls(idSource="derived")) == []
+    assert found(messages_and_calls(inferenceIdSource="derived")) == []
+    native = messages_and_calls(idSource="derived", inferenceIdSource="native")
+    assert [f.id for f in found(native)] == ["r2"]
+
+
+def test_an_agent_whose_message_id_is_documented_to_name_the_call() -> None:
+    """The registry says so by naming one native member for both (ASR-074)."""
+    entry = {**msgspec.to_builtins(Registry.default()["pi"]), "replaces": "pi"}
+    entry["ids"]["message"] = entry["inference"]["id"] = {"value": "id", "source": "stated"}
+    registry = Registry.default().with_agent(entry)
+    scope = Scope.read(
+        [Named("a", encoded(messages_and_calls()))], observers=OBSERVERS, registry=registry
+    )
+    assert list(check(scope)) == []
+
+
+@pytest.mark.parametrize(
+    ("agent", "session", "expected"),
+    [
+        ("goose", "20260304_1", ["missing-namespace"]),
+        ("codex", "20260304_1", []),
+        ("com.example.none", "1", []),
+        ("claude-code", "acompact-1", ["missing-namespace"]),
+        ("claude-code", "ABCDEF", ["missing-namespace"]),
+        ("claude-code", "abcde", []),
+        ("claude-code", "abcdef012", []),
+        ("claude-code", "abcdefg", []),
+        ("com.anthropic.claude-code", "abcdef01", ["missing-namespace"]),
+    ],
+)
+def test_who_needs_a_namespace(agent: str, session: str, expected: list[str]) -> None:
+    assert [f.code for f in found([header(session, agent)])] == expected
+    assert found([header(session, agent, namespace="n")]) == []
+
+
+def test_an_overlay_without_facts_asks_for_no_namespace() -> None:
+    """And a rule that this package does not know asks for none either."""
+    names = {
+        "short_name": {"value": "nightly", "source": "stated"},
+        "reverse_dns_name": {"value": "com.example.nightly", "source": "stated"},
+    }
+    need = {"needed": {"value": "rule", "source": "stated"}, "rule": "theirs"}
+    for entry in (names, {**names, "namespace": need}):
+        registry = Registry.default().with_agent(entry)
+        source = Named("a", encoded([header("s1", "nightly")]))
+        scope = Scope.read([source], observers=OBSERVERS, registry=registry)
+        assert list(check(scope)) == []
+
+
+def test_at_one_place_the_graver_and_the_earlier_cause_stays() -> None:
+    """Of findings about one line: usable or not, under a rule or not, above or below."""
+    index = StreamIndex.from_chunks([encoded([header("s1")])])
+
+    def said(
+        code: str, path: str | None, severity: Any = "error", rule: str | None = None
+    ) -> Finding:
+        return Finding(code=code, severity=severity, message="", path=path, rule=rule, line=1)
+
+    def kept(*findings: Finding) -> list[tuple[str, str | None]]:
+        return [(f.code, f.path) for f in root_causes(findings, Causes(index))]
+
+    wrong = said("bad-member", "$.a")
+    assert kept(said("x", "$.a.b"), wrong) == [("bad-member", "$.a")]
+    assert kept(said("x", "$.a[0]"), wrong) == [("bad-member", "$.a")]
+    assert kept(said("x", "$.ab"), wrong) == [("x", "$.ab"), ("bad-member", "$.a")]
+    assert kept(said("x", None), wrong) == [("x", None), ("bad-member", "$.a")]
+    assert kept(said("x", "$.a"), said("y", "$.a")) == [("x", "$.a")]
+    assert kept(said("x", "$.a"), said("y", "$.a", "warning")) == [("x", "$.a"), ("y", "$.a")]
+    weak = said("duplicate-member", "$.a", "warning")
+    assert kept(said("x", "$.a.b", "notice"), weak) == [("duplicate-member", "$.a")]
+    assert kept(said("x", "$.a.b"), weak) == [("x", "$.a.b"), ("duplicate-member", "$.a")]
+    ruled = said("bad-member", "$.a.b", rule="ASR-056")
+    assert kept(wrong, ruled) == [("bad-member", "$.a.b")]
+    assert kept(said("bad-member", "$.a", rule="ASR-051"), wrong) == [("bad-member", "$.a")]
+    assert kept(said("wrong-shape", "$.a", rule="ASR-079"), wrong) == [("wrong-shape", "$.a")]
+    assert kept(said("duplicate-member", "$.a"), said("bad-member", "$.a", rule="R")) == [
+        ("duplicate-member", "$.a")
+    ]
+    alone = said("no-session-named", "$.a.b", "notice")
+    assert kept(alone, said("x", "$.a.c")) == [("x", "$.a.c")]
+    assert kept(alone, said("x", "$.c")) == [("no-session-named", "$.a.b"), ("x", "$.c")]
+
+
+def test_names_and_values_that_cannot_be_decoded_are_walked_past() -> None:
+    """In a line too deep to be decoded, and in one that is no UTF-8 before it is too deep."""
+    deep = b'{"a":' + b"[" * 9000 + b"]" * 9000 + b',"\\q":1,"\\q":2,"seq":"\\q","id":"r1"}'
+    assert [f.code for f in faults_of_line(deep)] == ["duplicate-member"]
+    early = b'{"x":"\xff","a":' + b"[" * 9000 + b"]" * 9000 + b"}"
+    assert [(f.code, f.path) for f in faults_of_line(early)] == [("bad-utf8", "$.x")]
+
+
+def test_sarif_of_a_finding_without_a_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A result without locations, and one with a session alone, are valid too."""
+    out = io.StringIO()
+    monkeypatch.setattr(sys, "stdout", out)
+    sarif = _findings.writer("sarif", [], {})
+    sarif.write(Finding(code="c", severity="notice", message="m"))
+    sarif.write(Finding(code="c", severity="notice", message="m", session="codex:s"))
+    sarif.end()
+    results = json.loads(out.getvalue())["runs"][0]["results"]
+    assert [result.get("locations") for result in results] == [
+        None,
+        [{"logicalLocations": [{"fullyQualifiedName": "codex:s"}]}],
+    ]
+    assert {result["level"] for result in results} == {"note"}

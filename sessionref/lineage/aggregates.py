@@ -98,10 +98,6 @@ def items(session: SessionLineage, account: AccountLineage, executed: Executed) 
 
 def _parts(stream: StreamLineage, segment: int, aggregate: Aggregate) -> Iterator[Item]:
     turn = stream.index.turns[aggregate.row] if aggregate.covers == "turn" else None
-    verdict = stream.verdict(aggregate.row)
-    bucket: Bucket = "unknown"
-    if verdict is not None and verdict.value != "unknown":
-        bucket = "copied" if verdict.value == "copy" else "original"
     unclear = aggregate.covers != "session" and turn is None
     day = None if aggregate.day < 0 else stream.gathered.day_names[aggregate.day]
     for group in GROUPS:
@@ -120,7 +116,7 @@ def _parts(stream: StreamLineage, segment: int, aggregate: Aggregate) -> Iterato
             [total],
             aggregate.includes_children,
             day,
-            bucket=bucket,
+            bucket=stream.judge(aggregate.row).bucket,
             sum=total,
             left_out="no-coverage" if unclear else None,
         )

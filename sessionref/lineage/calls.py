@@ -125,10 +125,7 @@ def amounts(calls: Calls, at: int) -> Sum:
 
 def bucket_of(stream: StreamLineage, at: int) -> Bucket:
     """Where the record at position `at` counts by its originality."""
-    verdict = stream.verdict(stream.gathered.calls.rows[at])
-    if verdict is None or verdict.value == "unknown":
-        return "unknown"
-    return "copied" if verdict.value == "copy" else "original"
+    return stream.judge(stream.gathered.calls.rows[at]).bucket
 
 
 def settle(account: AccountLineage, agent: str | None, identity: CallIdentity) -> Settled:

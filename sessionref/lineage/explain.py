@@ -127,12 +127,6 @@ def _call(
                 "disputed",
                 "several records tell of the call, and none supersedes the others",
             )
-    if position(settled.plain[segment], place.at) is None and not any(
-        place in disputed.places for disputed in settled.disputed
-    ):
-        return Explanation(
-            "not counted", "ASR-064", "same-call", "another record of the same call counts"
-        )
     if verdict.value == "unknown":
         return Explanation("unknown", verdict.rule, verdict.reason, verdict.message)
     if totals.is_doubted(session, turn):

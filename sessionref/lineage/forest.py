@@ -65,9 +65,9 @@ class Edge(msgspec.Struct, frozen=True):
     def why(self) -> str:
         """What the edge rests on, as a sentence: evidence, record, file and line."""
         place = self.place
-        where = "" if place.file is None else f", {place.file}"
-        if place.line is not None:
-            where += f", line {place.line}"
+        where = (
+            f", line {place.line}" if place.file is None else f", {place.file}, line {place.line}"
+        )
         if self.facet == ANNOUNCES:
             said = "announces the child"
         else:
@@ -145,9 +145,9 @@ class Forest:
     def edges(self) -> tuple[Edge, ...]:
         """All edges, by source, facet and target. None is without evidence."""
         found: list[Edge] = []
-        for session in self._sessions.values():
-            found.extend(self._claimed(session))
-            found.extend(self._announced(session))
+        for name, session in self._sessions.items():
+            found.extend(self._claimed(name, session))
+            found.extend(self._announced(name, session))
         found.sort(key=Edge.order)
         return tuple(found)
 
@@ -239,15 +239,15 @@ class Forest:
 
     # -- Edges ------------------------------------------------------------------------------
 
-    def _claimed(self, session: SessionLineage) -> Iterator[Edge]:
+    def _claimed(self, name: str, session: SessionLineage) -> Iterator[Edge]:
         for claim in session.claims():
             facet = claim.value
             target: SessionRef | None = getattr(facet, "session", None)
-            if target is None or facet.evidence is None or session.session is None:
+            if target is None or facet.evidence is None:
                 continue
             if claim.facet == "inherits" and facet.mode == "none":
                 continue
-            yield self._edge(session, session.session, claim, target)
+            yield self._edge(session, name, claim, target)
 
     def _edge(self, session: SessionLineage, source: str, claim: Claim, named: SessionRef) -> Edge:
         facet: Any = claim.value
@@ -287,19 +287,17 @@ class Forest:
             reason=getattr(facet, "reason", None),
         )
 
-    def _announced(self, session: SessionLineage) -> Iterator[Edge]:
+    def _announced(self, name: str, session: SessionLineage) -> Iterator[Edge]:
         for stream in session.streams:
             for delegation in delegations(stream):
                 # A copied announcement never makes the session that holds the copy a spawner.
                 if delegation.child is None or delegation.originality.value == "copy":
                     continue
-                if session.session is None:
-                    continue
                 target = self._name_of(delegation.child)
                 state = self._state(target)
                 call = delegation.call_id
                 yield Edge(
-                    session.session,
+                    name,
                     target,
                     ANNOUNCES,
                     "record",

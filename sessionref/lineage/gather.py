@@ -291,31 +291,24 @@ class Gathered:
     # -- Members ----------------------------------------------------------------------------
 
     def _model(self, raw: bytes) -> int:
-        known = self._models.get(raw)
-        if known is None:
-            try:
-                name = _model(raw).id
-            except (msgspec.DecodeError, RecursionError):
-                name = None
-            known = -1
-            if name is not None:
-                known = self._model_of.setdefault(name, len(self.model_names))
-                if known == len(self.model_names):
-                    self.model_names.append(name)
-            self._models[raw] = known
-        return known
+        """The position of a model's name; -1 where there is none. Remembered by its bytes."""
+        try:
+            name = _model(raw).id
+        except (msgspec.DecodeError, RecursionError):
+            name = None
+        number = -1 if name is None else _number(name, self._model_of, self.model_names)
+        self._models[raw] = number
+        return number
 
     def _day(self, raw: bytes) -> int:
         """The position of the UTC day of a time; -1 where it cannot be read as one."""
         name = _utc_day(_decoded_text(raw))
         if name is None:
             return -1
-        known = self._day_of.setdefault(name, len(self.day_names))
-        if known == len(self.day_names):
-            self.day_names.append(name)
+        number = _number(name, self._day_of, self.day_names)
         if raw[-2:] == b'Z"' and raw[1:11] == name.encode():
-            self._days[raw[1:11]] = known  # times in UTC begin with their day
-        return known
+            self._days[raw[1:11]] = number  # times in UTC begin with their day
+        return number
 
 
 class _Model(msgspec.Struct, gc=False):
@@ -372,6 +365,14 @@ def _decoded_text(raw: bytes) -> str | None:
     except msgspec.DecodeError:
         return None
     return text if isinstance(text, str) else None
+
+
+def _number(name: str, numbers: dict[str, int], names: list[str]) -> int:
+    """The position of `name` in `names`, to which it is added where it is new."""
+    number = numbers.setdefault(name, len(names))
+    if number == len(names):
+        names.append(name)
+    return number
 
 
 def _value(raw: Any) -> Any:

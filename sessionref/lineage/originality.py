@@ -28,6 +28,11 @@ class Verdict(msgspec.Struct, frozen=True):
     reason: str
     message: str
 
+    @property
+    def bucket(self) -> Literal["original", "copied", "unknown"]:
+        """The column of a total that what the record reports belongs to."""
+        return "copied" if self.value == "copy" else self.value
+
 
 #: Kept as a name of its own for those who only ask which of the three it is.
 Originality = Value
@@ -146,12 +151,12 @@ class StreamOriginality:
         """Whether all records have the verdict `rest`, header and declarations aside."""
         return not self._copied and not self._repeats and self._prefix is None
 
-    def of(self, row: int, seq: int) -> Verdict | None:
-        """The verdict on the record at `row` with this `seq`; None for header and declarations."""
-        return None if row in self._unmarked else self.verdict(row, seq)
+    def is_unmarked(self, row: int) -> bool:
+        """Whether the record at `row` is header or declaration, which have no originality."""
+        return row in self._unmarked
 
     def verdict(self, row: int, seq: int) -> Verdict:
-        """As `of`, for a record that is known to be neither header nor declaration."""
+        """The verdict on the record at `row` with this `seq`, neither header nor declaration."""
         if row in self._copied:
             return _COPIED_FROM
         if self._prefix is not None and seq <= self._prefix:

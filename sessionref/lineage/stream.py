@@ -112,9 +112,12 @@ class StreamLineage:
 
     def verdict(self, row: int) -> Verdict | None:
         """The originality of the record in `row`, None for header and declarations."""
-        originality = self.originality
-        row = originality.first_writing(row)
-        return originality.of(row, self.index.seqs[row])
+        return None if self.originality.is_unmarked(row) else self.judge(row)
+
+    def judge(self, row: int) -> Verdict:
+        """The originality of the record in `row`, which is neither header nor declaration."""
+        row = self.originality.first_writing(row)
+        return self.originality.verdict(row, self.index.seqs[row])
 
     @cached_property
     def records(self) -> RecordCounts:

@@ -53,15 +53,12 @@ def delegations(stream: StreamLineage) -> list[Delegation]:
     for announced in stream.gathered.announced:
         if announced.row in superseded:
             continue
-        verdict = stream.verdict(announced.row)
         child = None
         if announced.child is not None:
             ignored = Faults(stream.place(announced.row))
             child = read_session(announced.child, ignored, "ASR-411", "$.childSession")
-        if verdict is not None:
-            found.append(
-                Delegation(announced.row, child, announced.call_id, announced.status, verdict)
-            )
+        verdict = stream.judge(announced.row)
+        found.append(Delegation(announced.row, child, announced.call_id, announced.status, verdict))
     return found
 
 

@@ -190,3 +190,16 @@ def test_names_of_a_users_registry_are_understood():
     found = explain(lineage, hit)
     assert found.counts == "counted"
     assert found.originality == lineage.verdict(hit)
+
+
+def test_records_with_one_id_are_told_apart():
+    """A hit is a place, not an ID."""
+    stream = Stream("a", none())
+    stream.add("inference", id="x", inferenceId="m", usage=usage(1))
+    stream.add("message", id="x")
+    lineage = lineage_of(stream)
+    index = lineage.sessions[0].streams[0].index
+    assert [explain(lineage, index.hit(row)).reason for row in (1, 2)] == [
+        "inherits-none",
+        "no-usage",
+    ]

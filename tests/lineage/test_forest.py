@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 
 import pytest
@@ -11,7 +12,10 @@ from lineage_streams import NF, Stream, copied, edges, findings, lineage_of, nam
 
 from sessionref.lineage import graph
 from sessionref.lineage.forest import EDGE_FACETS
+from sessionref.lineage.gather import Gathered
+from sessionref.lineage.lineage import Lineage
 from sessionref.registry import Registry
+from sessionref.scope.scope import Scope
 
 
 def forest_of(*streams, **options):
@@ -212,10 +216,6 @@ def test_why_names_the_file(tmp_path):
     """Where a file was read, the edge says which."""
     path = tmp_path / "a.jsonl"
     path.write_bytes(Stream("a", {"spawnedBy": named("p")}).text())
-    from sessionref.lineage.gather import Gathered
-    from sessionref.lineage.lineage import Lineage
-    from sessionref.scope.scope import Scope
-
     lineage = Lineage(Scope.read([path], observers=(Gathered,)))
     assert f"{path}, line 1" in lineage.forest.edges[0].why()
 
@@ -303,7 +303,7 @@ def test_the_order_of_streams_does_not_show():
     streams[3].subagent("c")
     first = forest_of(*streams)
     for seed in range(5):
-        random.Random(seed).shuffle(streams)
+        random.Random(seed).shuffle(streams)  # noqa: S311
         again = forest_of(*streams)
         assert [edge.order()[:4] for edge in again.edges] == [e.order()[:4] for e in first.edges]
         assert again.families == first.families
@@ -356,6 +356,15 @@ def test_a_chain_of_100000_sessions_is_walked():
     assert len(graph.strong_components(range(count), round_trip)) == 1
 
 
+def test_ways_enter_neither_dead_ends_nor_circles():
+    """Only nodes from which the end can be reached, each once on a way."""
+    links = {0: [1, 2, 3], 1: [0, 4], 2: [2], 3: [], 4: []}
+    back = {4: [1], 1: [0], 0: [1], 2: [0, 2], 3: [0]}
+    assert list(graph.routes(0, 4, lambda node: links[node], lambda node: back[node])) == [
+        [0, 1, 4]
+    ]
+
+
 graphs = st.lists(st.tuples(st.integers(0, 7), st.integers(0, 7)), max_size=20)
 
 
@@ -389,5 +398,5 @@ def test_routes_are_simple_and_complete(links, start, end):
         assert len(set(way)) == len(way)
         assert way[0] == start
         assert way[-1] == end
-        assert all(step in links for step in zip(way, way[1:], strict=False))
+        assert all(step in links for step in itertools.pairwise(way))
         assert len(way) >= len(shortest)

@@ -6,6 +6,8 @@ import pytest
 from lineage_streams import NF, Stream, copied, lineage_of, named, none, verdicts
 
 from sessionref.lineage.explain import label
+from sessionref.lineage.lineage import Lineage
+from sessionref.scope.scope import Scope
 
 
 def reasons(lineage, name="codex:a"):
@@ -171,7 +173,7 @@ def test_a_record_written_again_takes_the_first_writing():
     stream.add("message", **repeat("r2"))
     stream.add("message", **repeat("nowhere"))
     stream.add("message", native={"row": {"repeats": "r1"}})
-    stream.add("message", native='no object: "repeats"')
+    stream.add("message", native=["repeats"])
     stream.add("message", **repeat("h"))
     stream.declare(role="x")
     stream.add("message", **repeat("r7"))
@@ -239,3 +241,14 @@ def test_labels_for_displays():
     other.message()
     found = lineage_of(other)
     assert label(found.verdict(found.sessions[0].streams[0].index.hit(1))) == "may be a copy"
+
+
+def test_a_scope_that_nobody_observed_is_refused():
+    """Lineage is gathered while streams are read."""
+    with pytest.raises(TypeError, match="Gathered"):
+        Lineage(Scope.read([[Stream("a").text()]]))
+
+
+def test_a_session_shows_itself():
+    """For people who debug."""
+    assert repr(lineage_of(Stream("a")).sessions[0]) == "<SessionLineage codex:a, 1 account(s)>"

@@ -22,7 +22,10 @@ from lineage_streams import (
     verdicts,
 )
 
+from sessionref.lineage.gather import Gathered
+from sessionref.lineage.lineage import Lineage
 from sessionref.lineage.subagents import delegations
+from sessionref.scope.scope import Scope
 
 
 def test_L_01_a_cleared_session_is_unknown_and_no_root():
@@ -340,10 +343,6 @@ def test_C_16_a_checkpoint_is_no_second_session():
 
 def test_C_17_a_renamed_file_is_still_its_session(tmp_path):
     """A path says where bytes are, and nothing else (053)."""
-    from sessionref.lineage.gather import Gathered
-    from sessionref.lineage.lineage import Lineage
-    from sessionref.scope.scope import Scope
-
     old, new = Stream("openclaw:a", none()), Stream("openclaw:b", none())
     old.call(5)
     new.call(6)

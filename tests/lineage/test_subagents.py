@@ -237,3 +237,25 @@ def test_chains_of_copies_are_followed():
     assert chain(4) == ["unresolved"]
     assert chain(5) == ["resolved", "resolved"]
     assert chain(7) == ["unresolved"]
+
+
+def test_a_copy_of_a_session_in_conflict_has_no_certain_original():
+    """Whatever one of the captures has is a candidate."""
+    one, other = Stream("p"), Stream("p")
+    one.message(role="x")
+    one.message()
+    other.message(role="y")
+    copy = Stream("c", none())
+    for record in ("r1", "r2", "r9", "messageId=m1"):
+        copy.message(copiedFrom={"session": "codex:p", "record": record, "proof": "native_id"})
+    other.add("message", id="twice", messageId="m1")
+    lineage = lineage_of(one, other, copy)
+    (stream,) = lineage.by_key["codex:c"].streams
+    outcomes = [lineage.copy_chain(stream.index.hit(row))[0][1] for row in (1, 2, 3, 4)]
+    assert [outcome.state for outcome in outcomes] == [
+        "ambiguous",
+        "ambiguous",
+        "unresolved",
+        "ambiguous",
+    ]
+    assert [len(outcomes[at].candidates) for at in (0, 1, 3)] == [2, 1, 3]

@@ -516,7 +516,7 @@ def test_the_order_of_streams_does_not_matter():
         stream.call(7, inferenceId="n", request="q")
     first = lineage_of(*streams).totals
     for seed in range(6):
-        random.Random(seed).shuffle(streams)
+        random.Random(seed).shuffle(streams)  # noqa: S311
         again = lineage_of(*streams).totals
         assert again.total == first.total
         assert again.sessions == first.sessions
@@ -535,3 +535,15 @@ def test_notes_are_sentences():
         "codex:a: 1 record(s) may be copies: the session does not say what it inherits"
     )
     assert texts[-1].startswith("1 model call(s) stand in several sessions")
+
+
+def test_times_and_models_that_are_no_text():
+    """Bytes that are no UTF-8 are in no day and of no model; the call counts."""
+    stream = Stream("a", none())
+    stream.call(5, ts="X", model={"id": "Y"})
+    stream.call(6, ts="2026-10-26T00:00:00Z", model={"id": "m"})
+    stream.call(7, ts="2026-10-26T01:00:00+00:00", model={"id": "m", "provider": "p"})
+    text = stream.text().replace(b'"X"', b'"\xff"').replace(b'"Y"', b'"\xff"')
+    lineage = lineage_of(text)
+    assert grouped(lineage, "day") == {"2026-10-26": (13, 0), None: (5, 0)}
+    assert grouped(lineage, "model") == {"m": (13, 0), None: (5, 0)}

@@ -106,6 +106,14 @@ def test_turns_that_are_named_stay_certain():
     assert row(lineage, W) == (0, 0, 30)
 
 
+def test_a_session_without_a_turn_makes_no_turn_certain():
+    """Nor does a turn of another session."""
+    turns = ("w1", ["codex:b"], None), ("w2", ["codex:z#turnId=b1"], None), ("w3", None, 30)
+    lineage = lineage_of(wrapper(*turns), backing(("b1", 60)))
+    assert row(lineage, "b") == (0, 0, 60)
+    assert row(lineage, W) == (0, 0, 30)
+
+
 def test_only_the_latest_state_of_a_turn_says_who_ran_it():
     """A superseded state record says nothing."""
     stream = wrapper()
@@ -343,6 +351,13 @@ def test_a_child_is_known_by_announcement_too():
     parent = parent_sum(50, True)
     parent.subagent("c")
     assert total(lineage_of(parent, child("c", 30, lineage=none()))) == (30, 0, 20)
+
+
+def test_children_that_nobody_read_take_nothing_away():
+    """A placeholder has no numbers."""
+    parent = parent_sum(50, True)
+    parent.subagent("gone")
+    assert total(lineage_of(parent)) == (0, 0, 50)
 
 
 def test_forks_are_no_children():

@@ -28,6 +28,8 @@ COMMANDS = (
     "grammar",
     "resolve",
     "check",
+    "tree",
+    "usage",
     "convert",
 )
 

@@ -86,10 +86,15 @@ def _one_line(finding: Finding) -> str:
 
 
 def to_json(value: object) -> str:
-    """`value` on one line of JSON."""
+    """`value` on one line of JSON; text that has no UTF-8 form with its surrogates escaped."""
     import msgspec  # noqa: PLC0415 - only where JSON is asked for
 
-    return msgspec.json.encode(value).decode()
+    try:
+        return msgspec.json.encode(value).decode()
+    except UnicodeEncodeError:
+        from json import dumps  # noqa: PLC0415 - for text that hardly any log holds
+
+        return dumps(msgspec.to_builtins(value), separators=(",", ":"))
 
 
 def references_argument(command: Command) -> Command:

@@ -1,0 +1,100 @@
+"""Everything under some paths as one scope, with a bar for whoever waits, and what is wrong."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+from sessionref.api import Scope
+from sessionref.cli._lines import complain
+from sessionref.cli._places import paths_or_places
+from sessionref.cli._progress import watched
+from sessionref.lineage import faults
+from sessionref.native.convert import UNREAD
+from sessionref.streams.walk import walk
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from sessionref.cli._common import Outcome
+    from sessionref.findings import Finding
+    from sessionref.registry import Registry
+    from sessionref.streams.envelope import Envelope
+    from sessionref.streams.walk import Found
+
+__all__ = ["lineage_findings", "read_scope", "report_findings"]
+
+
+class _Nobody:
+    """An observer that looks at nothing."""
+
+    members: frozenset[str] = frozenset()
+
+    def see(
+        self,
+        row: int,
+        types: Sequence[str],
+        records: Sequence[Envelope],
+        contents: Sequence[bytes],
+    ) -> None:
+        """Pass over some records."""
+
+
+def read_scope(paths: tuple[str, ...], registry: Registry | None) -> Scope:
+    """The scope of `paths`, or of the known places where none are given."""
+    given = paths_or_places(paths)
+    # A file can hold several streams, and several files be read before the first: that each stream
+    # moves the bar on is close enough.
+    files: list[Found] = list(walk(given, _silent)) if sys.stderr.isatty() else []
+    bar = watched(files, len(files), shares_terminal=False)
+
+    def step() -> _Nobody:
+        next(bar, None)
+        return _Nobody()
+
+    with closing(bar):
+        return Scope.read(given, observers=(step,), registry=registry)
+
+
+def _silent(_finding: Finding) -> None:
+    """It is said when the inputs are read."""
+
+
+def lineage_findings(scope: Scope) -> Iterator[Finding]:
+    """What is wrong with how the sessions hang together, cycles included."""
+    sources: tuple[Callable[..., Iterator[Finding]], ...] = (
+        faults.facets,
+        faults.copies,
+        faults.subagents,
+        faults.usage,
+        faults.cycles,
+    )
+    for source in sources:
+        yield from source(scope.lineage)
+
+
+def report_findings(scope: Scope, outcome: Outcome, *, lineage: bool) -> list[Finding]:
+    """All findings of reading and of lineage; what could not be read is written to stderr.
+
+    So are, with `lineage`, errors and warnings about lineage. Of other errors and warnings only the
+    number is. An error makes the exit code 1.
+    """
+    reading, about = list(scope.findings), list(lineage_findings(scope))
+    untold: list[Finding] = []
+    for finding in reading:
+        (outcome.report if finding.code in UNREAD else untold.append)(finding)
+    for finding in about:
+        told = lineage and finding.severity != "notice"
+        (outcome.report if told else untold.append)(finding)
+    errors = sum(finding.severity == "error" for finding in untold)
+    warnings = sum(finding.severity == "warning" for finding in untold)
+    if errors:
+        outcome.invalid()
+    if errors or warnings:
+        complain(
+            f"{errors} error(s) and {warnings} warning(s) are not shown: `sessionref check` shows "
+            "what is wrong with streams"
+        )
+    outcome.note_passed_over(scope.passed_over)
+    return [*reading, *about]

@@ -97,7 +97,7 @@ def _steps(path: str) -> list[str | int]:
 
 def _name(text: bytes) -> str | None:
     try:
-        name = json.loads(text.decode(errors="surrogateescape"), strict=False)
+        name = json.loads(text)
     except ValueError:
         return None
     return name if isinstance(name, str) else None

@@ -40,6 +40,12 @@ def test_a_record_that_is_not_read_costs_one_finding() -> None:
     assert codes(*records) == [("bad-member", "r1"), ("no-such-record", "r4")]
 
 
+def test_what_else_is_wrong_with_a_record_that_names_the_missing_is_said() -> None:
+    """What follows from the fault is left out, not the whole line."""
+    records = [{**call(1), "seq": "one"}, {**call(2, supersedes="r1"), "root": 4, "ts": 5}]
+    assert codes(*records) == [("bad-member", "r1"), ("bad-member", "r2"), ("bad-member", "r2")]
+
+
 def test_a_record_without_an_id_leaves_others_at_fault() -> None:
     """Which record it would have been is not known."""
     records = [
@@ -341,6 +347,11 @@ def test_at_one_place_the_graver_and_the_earlier_cause_stays() -> None:
     assert kept(said("wrong-shape", "$.a", rule="ASR-079"), wrong) == [("wrong-shape", "$.a")]
     assert kept(said("duplicate-member", "$.a"), said("bad-member", "$.a", rule="R")) == [
         ("duplicate-member", "$.a")
+    ]
+    assert kept(wrong, said("x", "$.a.b", rule="R")) == [("bad-member", "$.a")]
+    assert kept(wrong, said("x", "$.a.b"), said("y", "$.z")) == [
+        ("bad-member", "$.a"),
+        ("y", "$.z"),
     ]
     alone = said("no-session-named", "$.a.b", "notice")
     assert kept(alone, said("x", "$.a.c")) == [("x", "$.a.c")]

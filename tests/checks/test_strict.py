@@ -259,6 +259,8 @@ def test_lone_surrogates_are_found_in_any_text(text: str) -> None:
         ("$", None),
         ("$.b..d", b'"b":{"c":[1,{"d":"x"},[2,3]],"a":2}'),
         ("$[0]", None),
+        ("$.zz.a", None),
+        ("$.a.d", b'"a": 5'),
     ],
 )
 def test_where_a_path_leads(path: str, expected: bytes | None) -> None:
@@ -266,6 +268,11 @@ def test_where_a_path_leads(path: str, expected: bytes | None) -> None:
     line = b'{"a":1, "b":{"c":[1,{"d":"x"},[2,3]],"a":2},"a": 5, "it\'s":null}'
     place = locate(line, path)
     assert (None if place is None else line[slice(*place)]) == expected
+
+
+def test_a_value_is_no_container_of_what_follows_it() -> None:
+    assert locate(b'{"a":5,"b":{"c":1}}', "$.a.c") == (1, 6)
+    assert locate(b'[5,{"c":1}]', "$[0].c") == (1, 2)
 
 
 def test_a_name_that_cannot_be_decoded_is_no_step() -> None:

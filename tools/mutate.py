@@ -1,0 +1,446 @@
+"""Breaks the code in small ways and says which breaks no test notices.
+
+    python tools/mutate.py [--module NAME]... [--sample N] [--seed N] [--list] [-- TEST...]
+
+A mutant is one change inside one function: a comparison turned, a condition negated, a constant
+changed, a statement or a returned value taken out. The tests are collected once; for each mutant
+the process forks, the function's code is replaced, and the tests run until the first fails, those
+first that killed other mutants of the same module. A mutant that no test notices has survived. One
+that makes the tests run for ever counts as killed.
+
+Texts with a space in them are left alone, since messages are no part of the API; so are tables at
+the level of modules, which the vectors cover row by row. `--sample` takes that many mutants by
+chance, the same for the same `--seed`. The exit code is 1 where less than `--least` percent are
+killed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import copy
+import importlib
+import os
+import pkgutil
+import random
+import select
+import signal
+import sys
+import time
+import types
+from collections import Counter
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+ROOT = Path(__file__).parents[1]
+PACKAGES = ("sessionref.checks", "sessionref.scope")
+TESTS = ("tests/checks", "tests/scope")
+
+#: Seconds that a mutant may take beyond what all tests take unbroken.
+_PATIENCE = 20.0
+_NOTICED = 1
+
+_COMPARISONS: dict[type[ast.cmpop], tuple[type[ast.cmpop], ...]] = {
+    ast.Eq: (ast.NotEq,),
+    ast.NotEq: (ast.Eq,),
+    ast.Lt: (ast.LtE, ast.GtE),
+    ast.LtE: (ast.Lt, ast.Gt),
+    ast.Gt: (ast.GtE, ast.LtE),
+    ast.GtE: (ast.Gt, ast.Lt),
+    ast.Is: (ast.IsNot,),
+    ast.IsNot: (ast.Is,),
+    ast.In: (ast.NotIn,),
+    ast.NotIn: (ast.In,),
+}
+_OPERATIONS: dict[type[ast.operator], type[ast.operator]] = {
+    ast.Add: ast.Sub,
+    ast.Sub: ast.Add,
+    ast.Mult: ast.Add,
+    ast.BitOr: ast.BitAnd,
+    ast.BitAnd: ast.BitOr,
+    ast.LShift: ast.RShift,
+    ast.RShift: ast.LShift,
+}
+
+
+class Mutant(NamedTuple):
+    """One change: where it is, what it changes, and its number in the module."""
+
+    module: str
+    function: str
+    line: int
+    change: str
+    number: int
+
+
+def main(arguments: list[str]) -> int:
+    """Make the mutants, run the tests on each, print those that survive."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", maxsplit=1)[0])
+    parser.add_argument("--module", action="append", default=[], metavar="NAME")
+    parser.add_argument("--sample", type=int, metavar="N")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--least", type=float, default=0.0, metavar="PERCENT")
+    parser.add_argument("--list", action="store_true")
+    parser.add_argument("tests", nargs="*")
+    chosen = parser.parse_args(arguments)
+    os.chdir(ROOT)
+    found = [
+        mutant
+        for name in modules()
+        if not chosen.module or name in chosen.module
+        for mutant in mutants(name)
+    ]
+    if chosen.sample is not None and chosen.sample < len(found):
+        picked = random.Random(chosen.seed).sample(range(len(found)), chosen.sample)  # noqa: S311
+        found = [found[number] for number in sorted(picked)]
+    if chosen.list:
+        for mutant in found:
+            print(shown(mutant))
+        return 0
+    trial = Trial(found)
+    options = ["-q", "-p", "no:cacheprovider", "-p", "no:randomly", "--no-header", "-x"]
+    pytest.main([*options, *(chosen.tests or TESTS)], plugins=[trial])
+    return trial.report(chosen.least)
+
+
+def modules() -> Iterator[str]:
+    """The modules whose code is changed."""
+    for package in PACKAGES:
+        folder = importlib.import_module(package).__path__
+        for module in pkgutil.iter_modules(folder, f"{package}."):
+            yield module.name
+
+
+def shown(mutant: Mutant) -> str:
+    """A mutant on one line."""
+    return f"{mutant.module.replace('.', '/')}.py:{mutant.line}: {mutant.function}: {mutant.change}"
+
+
+# -- Making mutants -----------------------------------------------------------------------------
+
+
+def mutants(name: str) -> Iterator[Mutant]:
+    """Every mutant of a module."""
+    for number, (function, node, change, _) in enumerate(all_changes(tree_of(name))):
+        yield Mutant(name, function, getattr(node, "lineno", 0), change, number)
+
+
+def tree_of(name: str) -> ast.Module:
+    """The source of a module as a tree."""
+    return ast.parse((ROOT / f"{name.replace('.', '/')}.py").read_text(encoding="utf-8"))
+
+
+def all_changes(tree: ast.Module) -> Iterator[tuple[str, ast.AST, str, Callable[[], None]]]:
+    """Every change in a module: function, node, description, and what makes it."""
+    for qualified, function in functions(tree):
+        for node in inside(function):
+            for change, apply in changes(node):
+                yield qualified, node, change, partial(apply, node)
+
+
+def mutated_code(mutant: Mutant) -> types.CodeType | None:
+    """The code of the function with the change; None where that makes no program."""
+    tree = tree_of(mutant.module)
+    make = next(islice(all_changes(tree), mutant.number, None))[3]
+    make()
+    ast.fix_missing_locations(tree)
+    try:
+        return code_of(compile(tree, f"{mutant.module}.py", "exec"), mutant.function)
+    except (SyntaxError, ValueError):
+        return None
+
+
+def functions(tree: ast.Module) -> Iterator[tuple[str, ast.FunctionDef]]:
+    """The functions of a module and the methods of its classes, with their qualified names.
+
+    Without those that are called while the module is imported: they have done their work by then.
+    """
+    called = called_on_import(tree)
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef):
+            if node.name not in called:
+                yield node.name, node
+        elif isinstance(node, ast.ClassDef):
+            for inner in node.body:
+                if isinstance(inner, ast.FunctionDef) and inner.name != "__repr__":
+                    yield f"{node.name}.{inner.name}", inner
+
+
+def called_on_import(tree: ast.Module) -> set[str]:
+    """The names of what is called outside of functions, in decorators too."""
+    outside: list[ast.AST] = []
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef):
+            outside += node.decorator_list
+        elif not isinstance(node, ast.ClassDef):
+            outside.append(node)
+    return {
+        call.func.id
+        for part in outside
+        for call in ast.walk(part)
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name)
+    }
+
+
+def inside(function: ast.FunctionDef) -> Iterator[ast.AST]:
+    """The nodes of a function's body that can be changed."""
+    body = function.body
+    if isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant):
+        body = body[1:]  # the docstring
+    waiting: list[ast.AST] = list(reversed(body))
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.JoinedStr | ast.Assert):
+            continue
+        yield node
+        children = list(ast.iter_child_nodes(node))
+        if isinstance(node, ast.AnnAssign):
+            children = [] if node.value is None else [node.value]
+        waiting.extend(reversed(children))
+
+
+def changes(node: ast.AST) -> Iterator[tuple[str, Callable[[Any], None]]]:
+    """What can be changed at a node: a description, and what does it to the node."""
+    text = ast.unparse(node).split("\n", maxsplit=1)[0] if hasattr(node, "lineno") else ""
+    if isinstance(node, ast.Compare):
+        for number, operator in enumerate(node.ops):
+            for other in _COMPARISONS.get(type(operator), ()):
+                change = f"{text}: {type(operator).__name__} -> {other.__name__}"
+                yield change, _setter("ops", other(), number)
+    elif isinstance(node, ast.BoolOp):
+        other_op = ast.Or() if isinstance(node.op, ast.And) else ast.And()
+        yield f"{text}: and <-> or", _setter("op", other_op)
+    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+        yield f"{text}: without not", _setter("op", ast.UAdd(), None, bool_of=True)
+    elif isinstance(node, ast.BinOp) and type(node.op) in _OPERATIONS:
+        other_operation = _OPERATIONS[type(node.op)]
+        yield f"{text}: {other_operation.__name__}", _setter("op", other_operation())
+    elif isinstance(node, ast.If | ast.IfExp | ast.While):
+        if not isinstance(node.test, ast.Compare | ast.UnaryOp):
+            test = ast.UnaryOp(ast.Not(), copy.deepcopy(node.test))
+            yield f"{text}: condition negated", _setter("test", test)
+    elif isinstance(node, ast.comprehension):
+        for number, test in enumerate(node.ifs):
+            negated = ast.UnaryOp(ast.Not(), copy.deepcopy(test))
+            yield f"if {ast.unparse(test)}: negated", _setter("ifs", negated, number)
+    elif isinstance(node, ast.Constant):
+        for value in other_values(node.value):
+            yield f"{node.value!r} -> {value!r}", _setter("value", value)
+    elif isinstance(node, ast.Return) and not (
+        node.value is None or (isinstance(node.value, ast.Constant) and node.value.value is None)
+    ):
+        yield f"{text}: returns None", _setter("value", ast.Constant(None))
+    elif isinstance(node, ast.Continue | ast.Break):
+        yield f"{text}: the other one", _becomes_other_jump
+    elif isinstance(node, ast.Expr | ast.AugAssign):
+        yield f"{text}: taken out", _becomes_nothing
+
+
+def other_values(value: object) -> tuple[object, ...]:
+    """What a constant may become."""
+    if isinstance(value, bool):
+        return (not value,)
+    if isinstance(value, int | float):
+        return (value + 1,)
+    if isinstance(value, str) and " " not in value:
+        return (value + "_",)
+    if isinstance(value, bytes):
+        return (value + b"_",)
+    return ()
+
+
+def _setter(
+    name: str, value: Any, number: int | None = None, *, bool_of: bool = False
+) -> Callable[[Any], None]:
+    def apply(node: Any) -> None:
+        if bool_of:
+            node.op = ast.Not()
+            node.operand = ast.UnaryOp(ast.Not(), node.operand)
+        elif number is None:
+            setattr(node, name, value)
+        else:
+            getattr(node, name)[number] = value
+
+    return apply
+
+
+def _becomes_other_jump(node: Any) -> None:
+    node.__class__ = ast.Break if isinstance(node, ast.Continue) else ast.Continue
+
+
+def _becomes_nothing(node: Any) -> None:
+    yields = isinstance(node, ast.Expr) and isinstance(node.value, ast.Yield | ast.YieldFrom)
+    if yields:
+        # What is left has to be a generator still.
+        node.value = ast.YieldFrom(ast.Tuple([], ast.Load()))
+    else:
+        node.__class__ = ast.Pass
+        node._fields = ()
+
+
+def code_of(module: types.CodeType, qualified: str) -> types.CodeType | None:
+    """The code of a function in the code of its module."""
+    waiting = [module]
+    while waiting:
+        code = waiting.pop()
+        if code.co_qualname == qualified:
+            return code
+        waiting += [part for part in code.co_consts if isinstance(part, types.CodeType)]
+    return None
+
+
+# -- Trying them --------------------------------------------------------------------------------
+
+
+def function_of(mutant: Mutant) -> types.FunctionType | None:
+    """The function that a mutant changes, found in the module that is imported."""
+    here: Any = sys.modules.get(mutant.module)
+    for step in mutant.function.split("."):
+        here = vars(here).get(step) if here is not None else None
+    for name in ("fget", "func", "__func__", "__wrapped__"):
+        inner = getattr(here, name, None)
+        here = here if inner is None else inner
+    return here if isinstance(here, types.FunctionType) else None
+
+
+def apply(mutant: Mutant) -> bool:
+    """Put the code of a mutant in place; False where that cannot be."""
+    function, code = function_of(mutant), mutated_code(mutant)
+    if function is None or code is None or function.__code__.co_freevars != code.co_freevars:
+        return False
+    function.__code__ = code
+    for name in list(sys.modules):
+        if name.startswith(PACKAGES):
+            for value in list(vars(sys.modules[name]).values()):
+                if hasattr(value, "cache_clear"):
+                    value.cache_clear()
+    return True
+
+
+class Trial:
+    """A plugin of pytest that runs the collected tests once for each mutant."""
+
+    def __init__(self, found: list[Mutant]) -> None:
+        self._mutants = found
+        self._kills: Counter[tuple[str, int]] = Counter()
+        self._seconds: dict[int, float] = {}
+        self.survivors: list[Mutant] = []
+        self.killed = 0
+        self.slow = 0
+        self.ran = False
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection(self) -> None:
+        """Property tests shall try little and always the same."""
+        from hypothesis import settings  # noqa: PLC0415 - only after the conftest
+
+        settings.register_profile(
+            "mutation", max_examples=25, derandomize=True, deadline=None, database=None
+        )
+        settings.load_profile("mutation")
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        """Run the tests on each mutant instead of once."""
+        items = session.items
+        failed, total = self._baseline(items)
+        if failed is not None:
+            print(f"\nwithout any change, {items[failed].nodeid} fails")
+            return True
+        self.ran = True
+        print(f"\n{len(items)} tests in {total:.1f} s, {len(self._mutants)} mutants")
+        for number, mutant in enumerate(self._mutants, 1):
+            if function_of(mutant) is None:
+                continue
+            self._try(mutant, items, total + _PATIENCE)
+            if number % 50 == 0:
+                print(f"{number}: {len(self.survivors)} survived", flush=True)
+        return True
+
+    def _baseline(self, items: list[pytest.Item]) -> tuple[int | None, float]:
+        """The first test that fails unbroken, and how long all take; each is timed."""
+        read, write = os.pipe()
+        if (child := os.fork()) == 0:
+            _silence()
+            for number, item in enumerate(items):
+                start = time.perf_counter()
+                failed = _fails(item)
+                took = time.perf_counter() - start
+                os.write(write, f"{number} {took} {int(failed)}\n".encode())
+            os._exit(0)
+        os.close(write)
+        with os.fdopen(read) as told:
+            lines = [line.split() for line in told]
+        os.waitpid(child, 0)
+        self._seconds = {int(number): float(took) for number, took, _ in lines}
+        broken = [int(number) for number, _, failed in lines if failed == "1"]
+        return (broken[0] if broken else None), sum(self._seconds.values())
+
+    def _try(self, mutant: Mutant, items: list[pytest.Item], patience: float) -> None:
+        order = sorted(
+            range(len(items)),
+            key=lambda n: (-self._kills[mutant.module, n], self._seconds.get(n, 0.0)),
+        )
+        read, write = os.pipe()
+        if (child := os.fork()) == 0:
+            os.close(read)
+            _silence()
+            if not apply(mutant):
+                os._exit(_NOTICED)
+            for number in order:
+                if _fails(items[number]):
+                    os.write(write, str(number).encode())
+                    os._exit(_NOTICED)
+            os._exit(0)
+        os.close(write)
+        ready, _, _ = select.select([read], [], [], patience)
+        if not ready:
+            os.kill(child, signal.SIGKILL)
+            self.slow += 1
+        killer = os.read(read, 16) if ready else b""
+        os.close(read)
+        _, status = os.waitpid(child, 0)
+        if killer:
+            self._kills[mutant.module, int(killer)] += 1
+        if status == 0:
+            self.survivors.append(mutant)
+        else:
+            self.killed += 1
+
+    def report(self, least: float) -> int:
+        """Print the survivors and the score."""
+        if not self.ran:
+            return 1
+        for mutant in self.survivors:
+            print(shown(mutant))
+        tried = self.killed + len(self.survivors)
+        score = 100 * self.killed / tried if tried else 100.0
+        print(f"{tried} mutants, {self.killed} killed ({self.slow} by time), {score:.1f} percent")
+        by_module = Counter(mutant.module for mutant in self.survivors)
+        for name, count in sorted(by_module.items()):
+            print(f"  {name}: {count} survived")
+        return int(score < least)
+
+
+def _fails(item: pytest.Item) -> bool:
+    from _pytest.runner import runtestprotocol  # noqa: PLC0415 - what pytest's own loop calls
+
+    reports = runtestprotocol(item, log=False, nextitem=None)
+    return any(report.failed for report in reports)
+
+
+def _silence() -> None:
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for descriptor in (0, 1, 2):
+        os.dup2(nowhere, descriptor)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

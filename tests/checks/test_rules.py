@@ -89,6 +89,16 @@ def test_codes_have_one_spelling_and_a_meaning() -> None:
         assert said.severity in {"error", "warning", "notice"}
 
 
+def test_every_code_stands_in_the_document() -> None:
+    """With its rule and how grave it is; codes are stable, so the document is their list."""
+    document = (CONFORMANCE.parents[1] / "docs" / "checks.md").read_text(encoding="utf-8")
+    for known in RULES.values():
+        for code, said in known.codes.items():
+            assert f"| {known.number} | `{code}` | {said.severity} | {said.meaning} |" in document
+    for code, said in OTHER_CODES.items():
+        assert f"| `{code}` | {said.severity} | {said.meaning} |" in document
+
+
 @pytest.mark.parametrize("path", FILES, ids=[path.stem for path in FILES])
 def test_vectors_obey_their_schema(path: Path) -> None:
     schema = json.loads((STREAMS / "rules" / "schema.json").read_text(encoding="utf-8"))

@@ -12,19 +12,26 @@ from __future__ import annotations
 
 import json
 import re
-from functools import lru_cache
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 from msgspec import UNSET, Raw
 
 from sessionref.findings import Finding
 from sessionref.streams.envelope import MEMBERS, Envelope
+from sessionref.streams.kinds import (
+    REQUIRED,
+    begin,
+    careful_kind,
+    extended,
+    hand_on,
+    typed_decoder,
+)
 from sessionref.streams.observe import attribute as attribute_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
     from sessionref.findings import Severity
     from sessionref.streams.lines import Lines, Oversize
@@ -54,16 +61,10 @@ _MAX_LEARNED = 256
 _MAX_BUFFER = 4 * 1024 * 1024
 _SEQ_BITS = 64
 _MAX_DIGITS = 20
-_REQUIRED = ("type", "seq", "id")
 _SMALLEST = len(b'{"type":"","seq":0,"id":""}')
 _between_nuls = re.compile(rb"[^\0]+").finditer
 _surrogate = re.compile("[\ud800-\udfff]")
 _learnable = re.compile(r"[\w.:/@$-]{1,64}", re.ASCII).fullmatch
-
-#: Members that most records have; others are learned as they come.
-_COMMON = frozenset(
-    {"ts", "content", "role", "author", "origin", "model", "usage", "name", "input"}
-)
 
 _encoder = msgspec.json.Encoder()
 _members_raw = msgspec.json.Decoder(dict[str, Raw]).decode
@@ -103,9 +104,9 @@ class LineDecoder:
         self.findings: list[Finding] = []
         self.crlf = crlf
         self._file = file
-        self._members = members.difference(MEMBERS)
-        self._learned = _COMMON | self._members
-        self._typed = _typed_decoder(self._learned, self._members)
+        self._wanted = members.difference(MEMBERS)
+        self._names = begin(self._wanted)
+        self._typed = typed_decoder(self._names, self._wanted)
         self._buffer = bytearray()
 
     def decode(self, lines: Lines) -> Decoded:
@@ -117,11 +118,11 @@ class LineDecoder:
                 records = list(map(self._typed, contents))
             except (msgspec.DecodeError, RecursionError):
                 break
-            ending = self._verified_ending(records, contents)
+            sizes = list(map(len, contents))
+            ending = self._verified_ending(records, contents, sum(sizes))
             if ending:
                 if ending > 1:
                     self._note_crlf(lines.number)
-                sizes = list(map(len, contents))
                 offsets = list(accumulate(sizes, initial=lines.offset))
                 offsets.pop()
                 return Decoded(
@@ -153,17 +154,18 @@ class LineDecoder:
             self.crlf = True
             self.note("crlf", number)
 
-    def _verified_ending(self, records: list[Envelope], contents: list[bytes]) -> int:
+    def _verified_ending(self, records: list[Envelope], contents: list[bytes], size: int) -> int:
         """The length of the line ending of all `contents`, if `records` are all that they hold.
 
-        0 where the endings differ, or where something is left out or stands twice.
+        `size` is that of all contents. 0 where the endings differ, or where something is left out
+        or stands twice.
         """
         buffer = self._buffer
         _encoder.encode_into(records, buffer)
         if len(buffer) > _MAX_BUFFER:
             self._buffer = bytearray()
         # In place of each newline there is a comma or a bracket, and one bracket more.
-        total = sum(map(len, contents)) + 1
+        total = size + 1
         if len(buffer) == total:
             return 1
         endings = {2 if content.endswith(b"\r\n") else 1 for content in contents}
@@ -176,24 +178,30 @@ class LineDecoder:
 
     def _learn(self, contents: Iterable[bytes]) -> bool:
         """Learn the names of members in `contents`; whether any was new."""
-        names: set[str] = set()
+        found: list[Iterable[str]] = []
         for content in contents:
             try:
-                names.update(_members_raw(content))
+                found.append(_members_raw(content))
             except (msgspec.DecodeError, RecursionError):
                 continue  # a name with no UTF-8 form
-        new = sorted(filter(_learnable, names.difference(MEMBERS, self._learned)))
-        new = new[: max(0, _MAX_LEARNED + len(self._members) - len(self._learned))]
+        unknown = frozenset[str]().union(*found).difference(self._names)
+        needed = self._wanted.union(MEMBERS).intersection(unknown)
+        others = sorted(filter(_learnable, unknown - needed))
+        others = others[: max(0, _MAX_LEARNED - len(self._names))]
+        new = needed.union(others)
         if not new:
             return False
-        self._learned = self._learned.union(new)
-        self._typed = _typed_decoder(self._learned, self._members)
+        self._names = extended(self._names, found, new)
+        self._typed = typed_decoder(self._names, self._wanted)
+        hand_on(self._wanted, self._names)
         return True
 
     def _decode_each(self, lines: Lines) -> Decoded:
         decoded = _Collected([], [], [], [], [], [])
         offset = lines.offset
-        typed = self._typed
+        # What was not learned yet must not be passed over here.
+        needed = sorted(self._wanted.union(MEMBERS).difference(self._names))
+        typed = typed_decoder((*self._names, *needed), self._wanted)
         for number, line in enumerate(lines.lines, lines.number):
             content = line.removesuffix(b"\n")
             if lines.complete and content.endswith(b"\r"):
@@ -254,7 +262,7 @@ class LineDecoder:
                 self.note(code, number, error.detail)
             return None
         values = members.values
-        missing = [name for name in _REQUIRED if name not in values]
+        missing = [name for name in REQUIRED if name not in values]
         if missing:
             if whole:
                 detail = ", ".join(missing)
@@ -281,28 +289,28 @@ class LineDecoder:
                     self.note("bad-member", number, detail, path=path, **place)
                     return None
                 kept[attribute] = value
-            elif value is None and name not in _REQUIRED:
+            elif value is None and name not in REQUIRED:
                 continue
             elif type(value) is not str:
                 self.note("bad-member", number, f"{name} is no string", path=path, **place)
-                if name in _REQUIRED:
+                if name in REQUIRED:
                     return None
             elif _surrogate.search(value):
                 shown = escaped(value, bytes_too=members.bad_utf8)
                 code = "bad-utf8" if members.bad_utf8 else "lone-surrogate"
                 self.note(code, number, f"{name} is {shown}", path=path, **place)
-                if name in _REQUIRED:
+                if name in REQUIRED:
                     kept[attribute] = shown
                     unreferable = unreferable or name == "id"
             else:
                 kept[attribute] = value
         base = _WithoutId if unreferable else Envelope
-        wanted = self._members.intersection(values)
-        if not wanted:
-            return (_kind(self._members, base=base) if self._members else base)(**kept)
-        raw = _raw_members(content)
+        if not self._wanted:
+            return base(**kept)
+        wanted = self._wanted.intersection(values)
+        raw = _raw_members(content) if wanted else {}
         kept.update((attribute_of(name), raw.get(name, UNSET)) for name in wanted)
-        return _kind(self._members, base=base)(**kept)
+        return careful_kind(self._wanted, base)(**kept)
 
 
 def _place(values: dict[str, Any]) -> dict[str, Any]:
@@ -449,30 +457,3 @@ def _raw_members(content: bytes) -> dict[str, Raw]:
             }
         except RecursionError:
             return {}
-
-
-@lru_cache(maxsize=64)
-def _kind(
-    others: frozenset[str],
-    rare: frozenset[str] = frozenset(),
-    base: type[Envelope] = Envelope,
-) -> type[Envelope]:
-    """A type of envelopes that keeps the members named `others` as raw JSON.
-
-    Those that are also `rare` stand last: the decoder looks through members in their order.
-    """
-    fields: list[tuple[str, Any, Any]] = []
-    rename = {attribute: name for name, attribute in MEMBERS.items()}
-    for name in (*sorted(others - rare), *sorted(others & rare)):
-        fields.append((attribute_of(name), Raw, UNSET))
-        rename[attribute_of(name)] = name
-    kind = msgspec.defstruct("EnvelopeAndOthers", fields, bases=(base,), rename=rename, gc=False)
-    return cast("type[Envelope]", kind)
-
-
-@lru_cache(maxsize=64)
-def _typed_decoder(
-    others: frozenset[str], rare: frozenset[str] = frozenset()
-) -> Callable[[bytes], Envelope]:
-    """A decoder of envelopes that keeps the members named `others` as raw JSON."""
-    return msgspec.json.Decoder(_kind(others, rare)).decode

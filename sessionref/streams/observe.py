@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
@@ -11,14 +12,14 @@ from sessionref.streams.envelope import MEMBERS
 from sessionref.streams.record import Record
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from typing import TypeAlias
 
     from msgspec import Raw
 
     from sessionref.streams.envelope import Envelope
 
-__all__ = ["UNREADABLE", "Observe", "Observer", "attribute", "nobody", "value"]
+__all__ = ["UNREADABLE", "Observe", "Observer", "attribute", "held", "nobody", "value"]
 
 
 class Observer(Protocol):
@@ -27,7 +28,8 @@ class Observer(Protocol):
     `members` names the members, as they stand in JSON, that it wants to look at beyond those of
     `Envelope`. In the records that it sees each of them is an attribute (`attribute` says which)
     that holds the member's bytes as `msgspec.Raw`, or `msgspec.UNSET` where the record has none;
-    `value` decodes one.
+    `value` decodes one. `held` tells which members no record of a batch has, at the cost of a look
+    at their types.
     """
 
     @property
@@ -68,6 +70,19 @@ _named = {
 def attribute(name: str) -> str:
     """The attribute of a record that holds the member `name`; that of `Record` if it has one."""
     return _named.get(name) or f"member_{name.encode(errors='surrogatepass').hex()}"
+
+
+def held(records: Iterable[Envelope]) -> frozenset[str]:
+    """The members, as they stand in JSON, that some of `records` may have; no others are in any.
+
+    Of the members that nobody looks at there may be any.
+    """
+    return frozenset[str]().union(*map(_fields, set(map(type, records))))
+
+
+@lru_cache(maxsize=64)
+def _fields(kind: type[Envelope]) -> frozenset[str]:
+    return frozenset(kind.__struct_encode_fields__)
 
 
 #: What `value` gives for a member that cannot be decoded.

@@ -6,10 +6,12 @@ from array import array
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
+from msgspec import UNSET
+
 from sessionref.streams.envelope import ENTITY_KEY_OF_TYPE, MEMBERS
 from sessionref.streams.header import HEADER_TYPE, Header, identify
 from sessionref.streams.lines import Oversize
-from sessionref.streams.observe import nobody
+from sessionref.streams.observe import held, nobody
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -25,6 +27,7 @@ __all__ = ["Table", "fill"]
 _value_of: dict[str, Callable[[Envelope], Any]] = {
     kind: attrgetter(MEMBERS[key]) for kind, key in ENTITY_KEY_OF_TYPE.items()
 }
+_keys = frozenset(ENTITY_KEY_OF_TYPE.values())
 
 
 class Table:
@@ -57,7 +60,9 @@ class Table:
         self.next_offset = 0
         self._whole_records = 0
         self._whole_findings = 0
-        self._texts: dict[str | None, str | None] = {}
+        # Types and turn IDs repeat; one text for all equal ones saves memory.
+        self._kinds: dict[str, str] = {}
+        self._turns: dict[Any, str | None] = {UNSET: None, None: None, "": None}
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -73,25 +78,32 @@ class Table:
             lengths, contents = lengths[start:stop], contents[start:stop]
         base = len(self.ids) - start
         self.unreferable.update(base + at for at in decoded.unreferable if start <= at < stop)
-        # Types and turn IDs repeat; one text for all equal ones saves memory.
-        share = self._texts.setdefault
+        present = held(records)
+        types = list(map(self._kinds.setdefault, types, types))
         self.ids += [record.id for record in records]
-        self.types += [share(kind, kind) or "" for kind in types]
-        self.seqs.extend([record.seq for record in records])
-        self.lines.extend(numbers)
-        self.offsets.extend(offsets)
-        self.lengths.extend(lengths)
-        self.turns += [
-            share(turn, turn) for record in records for turn in (record.turn_id or None,)
-        ]
-        getter = _value_of.get
-        self.values += [
-            None if (value_of := getter(kind)) is None else value_of(record) or None
-            for kind, record in zip(types, records, strict=True)
-        ]
-        for row, named in enumerate([record.supersedes for record in records], base + start):
-            if named:
-                self.supersedes[row] = named
+        self.types += types
+        self.seqs.fromlist([record.seq for record in records])
+        self.lines.fromlist(list(numbers))
+        self.offsets.fromlist(list(offsets))
+        self.lengths.fromlist(list(lengths))
+        nothing: list[None] = [None] * len(records)
+        if "turnId" in present:
+            turns: list[Any] = [record.turn_id for record in records]
+            self.turns += map(self._turns.setdefault, turns, turns)
+        else:
+            self.turns += nothing
+        if present.isdisjoint(_keys):
+            self.values += nothing
+        else:
+            getter = _value_of.get
+            self.values += [
+                None if (value_of := getter(kind)) is None else value_of(record) or None
+                for kind, record in zip(types, records, strict=True)
+            ]
+        if "supersedes" in present:
+            for row, named in enumerate([record.supersedes for record in records], base + start):
+                if named:
+                    self.supersedes[row] = named
         for observer in self.observers:
             observer.see(base + start, types, records, contents)
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Self
 import msgspec
 
 from sessionref.checks.run import OBSERVERS, check
+from sessionref.checks.strict import strict_findings
 from sessionref.errors import StreamError
 from sessionref.lineage.gather import Gathered
 from sessionref.lineage.lineage import Lineage
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from sessionref.streams.observe import Observe, Observer
     from sessionref.streams.source import Input
 
-__all__ = ["Scope", "open_any", "stream_bytes"]
+__all__ = ["Scope", "open_any", "strictly"]
 
 #: About how many bytes of converted records are indexed together.
 _BLOCK = 1 << 17
@@ -75,7 +76,7 @@ class Scope(StreamScope):
         With `strict` each file of streams is read again, and all its bytes are looked at. Raises
         `StreamError` for a file that cannot be read any more.
         """
-        return check(self, strict=stream_bytes if strict else None)
+        return check(self, strict=strictly if strict else None)
 
     @cached_property
     def lineage(self) -> Lineage:
@@ -135,23 +136,17 @@ def open_any(
                 yield index
 
 
-def stream_bytes(source: Input) -> Iterator[bytes] | None:
-    """The bytes of an input that holds streams, compressed or not; None for any other.
+def strictly(source: Input, file: str | None = None) -> Iterator[Finding]:
+    """What the strict pass finds in the bytes of an input that holds streams, by line.
 
-    None also for one that cannot be read twice. Raises `StreamError` where it is gone since.
+    Nothing for any other, and for one that cannot be read twice. Raises `StreamError` where it
+    cannot be read any more.
     """
-    if not is_lasting(source):
-        return None
-    with Log(source) as log:
-        kind = kind_of_lines(data for _, data in log.lines(_silent))
-        if kind != "stream" and not (kind is None and _is_stream(log, found=False)):
-            return None
-    return _chunks(source)
-
-
-def _chunks(source: Input) -> Iterator[bytes]:
-    with Log(source) as log:
-        yield from log.chunks()
+    if is_lasting(source):
+        with Log(source) as log:
+            kind = kind_of_lines(data for _, data in log.lines(_silent))
+            if kind == "stream" or (kind is None and _is_stream(log, found=False)):
+                yield from strict_findings(log.chunks(), file)
 
 
 class _Row(msgspec.Struct, gc=False):

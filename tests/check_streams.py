@@ -8,10 +8,11 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from sessionref.checks.run import OBSERVERS, check
+from sessionref.checks.strict import strict_findings
 from sessionref.scope.scope import Scope
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from sessionref.findings import Finding
 
@@ -38,7 +39,12 @@ def found(*streams: Stream | bytes, strict: bool = True) -> list[Finding]:
         [Named(f"{number}.jsonl", content) for number, content in enumerate(contents, 1)],
         observers=OBSERVERS,
     )
-    return list(check(scope, strict=(lambda s: [s.getvalue()]) if strict else None))
+    return list(check(scope, strict=strictly if strict else None))
+
+
+def strictly(source: Any, file: str | None) -> Iterator[Finding]:
+    """The strict pass over what is kept in memory."""
+    return strict_findings([source.getvalue()], file)
 
 
 def told(findings: Sequence[Finding]) -> list[tuple[str | None, str, str, str | None, str | None]]:

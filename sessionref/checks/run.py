@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import groupby
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import msgspec
 
@@ -11,7 +11,6 @@ from sessionref.checks.causes import Causes, root_causes
 from sessionref.checks.envelopes import Envelopes
 from sessionref.checks.resolutions import resolution_findings
 from sessionref.checks.rules import rules
-from sessionref.checks.strict import strict_findings
 from sessionref.checks.view import View
 from sessionref.scope.resolve import Resolver
 
@@ -26,29 +25,28 @@ if TYPE_CHECKING:
     from sessionref.streams.observe import Observer
     from sessionref.streams.source import Input
 
-__all__ = ["OBSERVERS", "check"]
+__all__ = ["OBSERVERS", "Strict", "check"]
 
 #: What a scope must have been read with, so that every rule finds what it looks at.
 OBSERVERS: tuple[Callable[[], Observer], ...] = (Envelopes,)
 
+#: Gives what the strict pass finds in an input of that name.
+Strict: TypeAlias = "Callable[[Input, str | None], Iterable[Finding]]"
 
-def check(
-    scope: Scope, *, strict: Callable[[Input], Iterable[bytes] | None] | None = None
-) -> Iterator[Finding]:
+
+def check(scope: Scope, *, strict: Strict | None = None) -> Iterator[Finding]:
     """Every finding about the streams of `scope`, file by file, by line.
 
-    The scope must have been read with `OBSERVERS`. With `strict` the bytes of each input are looked
-    at as well (`sessionref.checks.strict`): it is called with what was read and gives its bytes, or
-    None for an input that holds no streams. No more is held than the findings of one stream, those
-    of a session with several streams, and what reading them has found.
+    The scope must have been read with `OBSERVERS`. `strict` is called with each input and its name
+    and gives what the strict pass over its bytes found (`sessionref.checks.strict`), by line;
+    nothing for an input that holds no streams. No more is held than the findings of one stream,
+    those of a session with several streams, and what reading them has found.
     """
     return _Run(scope, strict).findings()
 
 
 class _Run:
-    def __init__(
-        self, scope: Scope, strict: Callable[[Input], Iterable[bytes] | None] | None
-    ) -> None:
+    def __init__(self, scope: Scope, strict: Strict | None) -> None:
         self._scope = scope
         self._strict = strict
         self._rules = tuple(rules().values())
@@ -94,7 +92,8 @@ class _Run:
         self, captures: Sequence[Capture], raised: dict[Capture, list[Finding]]
     ) -> Iterator[Finding]:
         """What is found in the captures of one input, in their order."""
-        strict = _ByLine(self._strictly(captures[0]))
+        first = captures[0]
+        strict = _ByLine(() if self._strict is None else self._strict(first.source, first.file))
         for number, capture in enumerate(captures, 1):
             looked_at = strict.up_to(
                 _first_line(captures[number]) - 1 if number < len(captures) else None
@@ -105,11 +104,6 @@ class _Run:
                 found += self._of_references(capture, account)
                 found = self._by_rules(capture, found)
             yield from root_causes([*looked_at, *found], Causes(capture.index))
-
-    def _strictly(self, capture: Capture) -> Iterator[Finding]:
-        chunks = None if self._strict is None else self._strict(capture.source)
-        if chunks is not None:
-            yield from strict_findings(chunks, capture.file)
 
     def _of_references(self, capture: Capture, account: Account) -> list[Finding]:
         """What the references of a capture gave."""

@@ -5,14 +5,15 @@ from __future__ import annotations
 import shutil
 import sys
 import tempfile
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any, cast
 
 import click
 import msgspec
 
-from sessionref.api import Scope, open_any
+from sessionref.api import Scope, open_any, strictly
 from sessionref.checks.rules import rules
+from sessionref.checks.run import check
 from sessionref.cli._common import (
     UNREADABLE,
     Outcome,
@@ -33,8 +34,10 @@ from sessionref.streams.walk import STDIN, walk
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
+    from contextlib import AbstractContextManager
 
     from sessionref.checks.rules import Rule
+    from sessionref.checks.run import Strict
     from sessionref.findings import Finding, Severity
     from sessionref.registry import Registry
     from sessionref.scope.sources import Open
@@ -91,6 +94,14 @@ def _rule(context: click.Context, parameter: click.Parameter, text: str | None) 
     help="Skip the strict pass over all bytes, which looks for repeated members, invalid text and "
     "wrong types where nothing else looks.",
 )
+@click.option(
+    "--jobs",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="Use N processes: the strict pass runs in all but one of them.",
+)
 @json_option
 @registry_option
 def command(
@@ -104,6 +115,7 @@ def command(
     statistics: bool,
     form: str,
     fast: bool,
+    jobs: int,
     as_json: bool,
     registry: Registry | None,
 ) -> None:
@@ -122,15 +134,17 @@ def command(
         return
     selection = Selection.of(select, ignore, known)
     outcome = Outcome()
-    with _stdin_as_file(paths_or_places(paths)) as named:
+    with ExitStack() as done:
+        named = done.enter_context(_stdin_as_file(paths_or_places(paths)))
         out = (
             Statistics(as_json=form == "json")
             if statistics
             else writer(form, [*known.values()], {name: path for path, name in named.items()})
         )
+        strict = None if fast else done.enter_context(_strict([*named], jobs))
         with _reading([*named]) as opened:
             scope = Scope.read([*named], registry=registry, open=opened)
-        for finding in scope.check(strict=not fast):
+        for finding in check(scope, strict=strict):
             if finding.code in UNREAD:
                 outcome.code = UNREADABLE
             if selection.takes(finding) and SEVERITIES.index(finding.severity) <= SEVERITIES.index(
@@ -150,6 +164,15 @@ def _print_rules(known: list[Rule], *, as_json: bool) -> None:
             click.echo(to_json(rule_object(rule)))
     else:
         click.echo(rules_table(known), nl=False)
+
+
+def _strict(paths: list[str], jobs: int) -> AbstractContextManager[Strict]:
+    """The strict pass over the files under `paths`, in other processes where there are any."""
+    if jobs == 1:
+        return nullcontext(strictly)
+    from sessionref.cli._workers import strict_workers  # noqa: PLC0415 - costs its import
+
+    return strict_workers(paths, jobs)
 
 
 def stderr_is_terminal() -> bool:

@@ -12,6 +12,7 @@ from functools import partial
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import pytest
 from check_streams import PARENT, SUBAGENT, WRAPPER, encoded, found, header
 from click.testing import CliRunner
@@ -20,7 +21,7 @@ from jsonschema import Draft7Validator
 import sessionref
 from sessionref import api
 from sessionref.checks.rules import rules
-from sessionref.cli import _findings
+from sessionref.cli import _findings, _workers
 from sessionref.cli._app import program
 from sessionref.findings import Finding
 from sessionref.streams.lines import cut_lines
@@ -457,9 +458,11 @@ def test_the_facade_checks_too(folder: Path) -> None:
     assert [f.code for f in scope.check(strict=False)] == ["no-such-record", "duplicate-id"]
     once = api.Scope.read([[BAD_BYTES]])
     assert [f.code for f in once.check()] == ["no-such-record", "duplicate-id"]
-    assert api.stream_bytes([BAD_BYTES]) is None
+    assert list(api.strictly([BAD_BYTES])) == []
     (folder / "log.jsonl").write_bytes(b'{"type":"user","sessionId":"s","uuid":"u"}\n')
-    assert api.stream_bytes(folder / "log.jsonl") is None
+    assert list(api.strictly(folder / "log.jsonl")) == []
+    (folder / "torn.jsonl").write_bytes(b'{"type":"x","seq":1,"id":"r","y":1,"y":1}\n')
+    assert [f.code for f in api.strictly(folder / "torn.jsonl")] == ["duplicate-member"]
 
 
 def test_nameless_inputs_are_kept_apart() -> None:
@@ -493,3 +496,31 @@ def test_findings_name_the_same_in_any_order_of_the_input() -> None:
     told = [sorted((f.session, f.line, f.code) for f in found(*order)) for order in
             (streams, streams[::-1], streams[1:] + streams[:1])]  # fmt: skip
     assert told[0] == told[1] == told[2]
+
+
+def test_several_processes_find_the_same(folder: Path) -> None:
+    """Streams, native logs, compressed files, stdin, and what cannot be read."""
+    (folder / "a.jsonl").write_bytes(BAD_BYTES)
+    (folder / "b.jsonl.gz").write_bytes(gzip.compress(BAD_BYTES.replace(b'"s1"', b'"s2"')))
+    (folder / "log.jsonl").write_bytes(b'{"type":"user","sessionId":"s","uuid":"u"}\n')
+    (folder / "notes.txt").write_text("hello\n")
+    (folder / "dangling").symlink_to(folder / "nowhere")
+    stdin = BAD_BYTES.replace(b'"s1"', b'"s3"')
+    one = run("-", ".", "--json", stdin=stdin)
+    two = run("-", ".", "--json", "--jobs", "2", stdin=stdin)
+    assert two.stdout == one.stdout
+    assert (two.exit_code, one.exit_code) == (3, 3)
+    assert len(objects(two.stdout)) == 10
+    assert run("a.jsonl", "--jobs", "2", "--fast").exit_code == 1
+    assert run("a.jsonl", "--jobs", "0").exit_code == 2
+
+
+def test_what_a_worker_gives_can_be_sent(folder: Path) -> None:
+    """The findings of a file, encoded; those of what no worker has, are found here."""
+    (folder / "a.jsonl").write_bytes(BAD_BYTES)
+    sent = msgspec.json.decode(_workers.encoded("a.jsonl"), type=list[Finding])
+    assert sent == list(api.strictly("a.jsonl", "a.jsonl"))
+    with _workers.strict_workers(["a.jsonl"], 2) as found_by:
+        assert list(found_by("a.jsonl", "a.jsonl")) == sent
+        assert list(found_by("a.jsonl", "a.jsonl")) == sent
+        assert list(found_by(folder / "a.jsonl", "a.jsonl")) == sent

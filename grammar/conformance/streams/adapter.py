@@ -14,11 +14,15 @@ import msgspec
 
 import sessionref as sr
 from sessionref.checks.run import OBSERVERS, check
+from sessionref.checks.strict import strict_findings
 from sessionref.native.convert import read
 from sessionref.scope.scope import Scope
 from sessionref.streams.outcomes import Ambiguous, Resolved
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sessionref.findings import Finding
     from sessionref.streams.source import Input
 
 #: What of a finding the vectors hold.
@@ -42,7 +46,7 @@ def answered(request: dict[str, Any]) -> dict[str, Any]:
     ]
     scope = Scope.read(sources, observers=OBSERVERS)
     if request["operation"] == "check":
-        return {"findings": [_finding(found) for found in check(scope, strict=_bytes)]}
+        return {"findings": [_finding(found) for found in check(scope, strict=_strictly)]}
     try:
         return _resolved(scope, request["ref"], request.get("session"))
     except sr.InvalidReference as error:
@@ -57,8 +61,8 @@ class _Named(io.BytesIO):
         self.name = name
 
 
-def _bytes(source: Any) -> list[bytes]:
-    return [source.getvalue()]
+def _strictly(source: Any, file: str | None) -> Iterator[Finding]:
+    return strict_findings([source.getvalue()], file)
 
 
 def _finding(found: Any) -> dict[str, Any]:

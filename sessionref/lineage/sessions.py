@@ -57,9 +57,10 @@ class AccountLineage:
             boundary = None
             if len(found) == 1:
                 last, row = found[0]
-                boundary = _AFTER_ALL if number < last else _BEFORE_ALL
                 if number == last:
                     boundary = stream.index.seqs[row]
+                else:
+                    boundary = _AFTER_ALL if number < last else _BEFORE_ALL
             stream.join(effective, boundary, self.account.superseded(number))
 
     @property

@@ -403,3 +403,21 @@ def test_a_copied_prefix_in_a_child_is_taken_from_nobody():
     fork.call(30)
     fork.call(5)
     assert total(lineage_of(parent_sum(50, True), fork)) == (5, 30, 45)
+
+
+def test_aggregates_in_a_later_segment_count():
+    """A segment without any does not hide the next one's."""
+    first = Stream("a", none(), segment={"id": "s1"})
+    second = Stream("a", segment={"id": "s2", "after": "s1"})
+    second.records[0]["id"] = "h2"
+    second.add("usage", id="u", covers="session", includesChildren=False, usage=usage(9))
+    assert total(lineage_of(first, second)) == (9, 0, 0)
+
+
+def test_a_note_says_how_much_is_doubtful():
+    """Reasoning tokens are part of the output and are not added again."""
+    stream = session_sum(none(executedBy=[named("b")]), usage=usage(10, 1, 2, 3, 4))
+    messages = {
+        note.code: note.message for note in lineage_of(stream, backing(("t", 1))).totals.notes
+    }
+    assert "its aggregates of 16 token(s) stand under unknown" in messages["wrapper-or-backing"]

@@ -66,7 +66,7 @@ class Causes:
         """Whether a line before all records could not be read, and may have been the header."""
         index = self._index
         first = index.hit(0).line if len(index) else None
-        return any(first is None or (f.line or 0) < first for f in self._unread)
+        return any(first is None or (f.line is not None and f.line < first) for f in self._unread)
 
     def lines_naming_the_missing(self) -> frozenset[int]:
         """The lines of records that supersede one that could not be read."""
@@ -96,7 +96,7 @@ def root_causes(found: Iterable[Finding], causes: Causes) -> Iterator[Finding]:
     ordered = sorted(found, key=lambda finding: finding.line or 0)
     dangling = causes.lines_naming_the_missing()
     undeclared = causes.some_are_unread or any(
-        f.code in _RANK and (f.path or "").startswith(_DECLARING) for f in ordered
+        f.code in _RANK and f.path is not None and f.path.startswith(_DECLARING) for f in ordered
     )
     for line, group in groupby(ordered, lambda finding: finding.line):
         at_line = list(group)
@@ -124,9 +124,10 @@ def _at_places(found: Sequence[Finding]) -> Iterator[Finding]:
     broken: set[tuple[str | None, str]] = set()
     for finding in ranked:
         if finding.path is not None and finding.severity == "error":
-            broken.update(_above(finding))
+            above = _above(finding.id, finding.path)
+            broken.update(above)
             if finding.rule is not None and finding.code in _RANK:
-                ruled.update(_above(finding))
+                ruled.update(above)
     unusable: set[tuple[str | None, str]] = set()
     at_fault: set[tuple[str | None, str]] = set()
     kept: set[int] = set()
@@ -134,7 +135,7 @@ def _at_places(found: Sequence[Finding]) -> Iterator[Finding]:
         path = finding.path
         if path is not None:
             place = (finding.id, path)
-            above = _above(finding)
+            above = _above(finding.id, path)
             if (
                 (finding.severity == "error" and place in at_fault)
                 or not unusable.isdisjoint((place, *above))
@@ -150,7 +151,6 @@ def _at_places(found: Sequence[Finding]) -> Iterator[Finding]:
     return (finding for finding in found if id(finding) in kept)
 
 
-def _above(finding: Finding) -> list[tuple[str | None, str]]:
-    """The places above that of a finding, from the whole record down."""
-    path = finding.path or ""
-    return [(finding.id, path[: step.start()]) for step in _steps(path)]
+def _above(record_id: str | None, path: str) -> list[tuple[str | None, str]]:
+    """The places above a path in a record, from the whole record down."""
+    return [(record_id, path[: step.start()]) for step in _steps(path)]

@@ -286,6 +286,21 @@ def test_an_agent_whose_message_id_is_documented_to_name_the_call() -> None:
     assert list(check(scope)) == []
 
 
+@pytest.mark.parametrize("agent", ["com.example.bot", "org.agent-session.acp.bot"])
+def test_an_agent_without_an_entry_documents_nothing(agent: str) -> None:
+    """So nothing says that its message IDs name calls (ASR-074)."""
+    records = messages_and_calls()
+    records[0]["agent"]["name"] = agent
+    assert [f.code for f in found(records)] == ["message-id-as-inference-id"]
+
+
+def test_a_header_further_down_is_part_of_its_own_stream() -> None:
+    """What the strict pass finds in it belongs to what reading it found."""
+    wrong = {**header("s2"), "sessionId": 7, "x": 1}
+    stream = encoded([header("s1"), call(1), wrong, call(1)])
+    assert told(found(stream)) == [("ASR-051", "bad-member", "error", "h", "$.sessionId")]
+
+
 @pytest.mark.parametrize(
     ("agent", "session", "expected"),
     [

@@ -73,6 +73,7 @@ class OpenFile:
         /,
     ) -> None:
         os.close(self._descriptor)
+        self._descriptor = -1  # a later read must not reach another file of that number
 
     def read_at(self, offset: int, length: int) -> bytes:
         """The `length` bytes at `offset`, fewer where the file ends before."""

@@ -7,6 +7,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from native_families import COPIES, continued, marked, of, result
 from native_rows import SESSION, Family, assistant, convert, tool_result, tool_use, user
 
 if TYPE_CHECKING:
@@ -17,13 +18,6 @@ NESTED = "a0b1c2d3e4f506172"
 PARENT = f"claude-code:{SESSION}"
 CHILD = f"claude-code:{AGENT}"
 SUB = f"{SESSION}/subagents"
-
-
-def result(agent: str, call: str | None = "toolu_1", **members: Any) -> dict[str, Any]:
-    """A row with the result of a delegating call."""
-    said = {"status": "completed", "agentId": agent, **members.pop("said", {})}
-    blocks = [tool_result(call)] if call else "done"
-    return user(members.pop("uuid", "r1"), blocks, toolUseResult=said, **members)
 
 
 def child(agent: str = AGENT, **members: Any) -> list[dict[str, Any]]:
@@ -221,7 +215,7 @@ def test_two_spawners_of_one_agent_are_not_chosen_between(tmp_path: Path):
 
 
 def test_side_agents_of_a_compaction_are_no_delegation(tmp_path: Path):
-    """relatedUnknown to the session in whose folder they lie; nothing is announced."""
+    """RelatedUnknown to the session in whose folder they lie; nothing is announced."""
     side = "acompact-946d2b"
     family = Family(
         tmp_path,
@@ -489,17 +483,7 @@ def test_announcements_are_the_same_without_content():
 # -- Branches and forks --------------------------------------------------------------------------
 
 
-def marked(row: dict[str, Any], source: str = "A", uuid: str | None = None) -> dict[str, Any]:
-    mark = {"sessionId": source, "messageUuid": row["uuid"] if uuid is None else uuid}
-    return {**row, "sessionId": "B", "forkedFrom": mark}
-
-
 BRANCH = "claude-code:B"
-COPIES = [
-    user("u1"),
-    assistant("a1", "m1", tool_use("t1"), request="q1"),
-    user("u2", [tool_result("t1")]),
-]
 
 
 def test_a_branch_marks_each_copy(tmp_path: Path):
@@ -547,7 +531,7 @@ def test_the_records_that_copies_name_are_there(tmp_path: Path):
 
 
 def test_an_sdk_fork_has_new_ids(tmp_path: Path):
-    """copiedFrom names the originals, the local end of the prefix the fork's own record."""
+    """CopiedFrom names the originals, the local end of the prefix the fork's own record."""
     rows = [marked({**row, "uuid": f"new-{row['uuid']}"}, "A", row["uuid"]) for row in COPIES]
     family = Family(tmp_path, {"b.jsonl": [*rows, {"type": "custom-title", "sessionId": "B"}]})
     inherits = family.lineage(BRANCH)["inherits"]
@@ -727,14 +711,6 @@ def test_a_copied_head_delegates_nothing(tmp_path: Path):
     assert family.lineage(CHILD) == {
         "spawnedBy": spawned_by("claude-code:A", None, "native_structure")
     }
-
-
-def continued(source: str = "A", target: str = "B") -> dict[str, Any]:
-    return {"type": "continued-in", "sessionId": source, "continuedInSessionId": target}
-
-
-def of(session: str, *rows: dict[str, Any]) -> list[dict[str, Any]]:
-    return [{**row, "sessionId": session} for row in rows]
 
 
 CHAIN = (user("u1"), assistant("a1", "m1", tool_use("t1")), user("u2", "Go on."))

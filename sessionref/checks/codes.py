@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
 __all__ = ["OTHER_CODES", "all_codes"]
 
-#: Codes that stand under no rule of the pages, or under one of a page that we do not have.
+#: Codes that stand under no rule of the pages, or under one of a page that we do not have; and those
+#: of native logs, which their readers report.
 OTHER_CODES: dict[str, Code] = {
     **{code: Code(severity, meaning) for code, (severity, meaning) in FAULTS.items()},
     **{
@@ -28,6 +29,16 @@ OTHER_CODES: dict[str, Code] = {
     "special-file": Code("notice", "neither a file nor a folder, passed over"),
     "corrupt-compression": Code("error", "compressed data are damaged"),
     "truncated-compression": Code("error", "compressed data end before their end"),
+    "record-id-conflict": Code(
+        "warning", "a native log has a record ID again with other content; both are kept (ASR-017)"
+    ),
+    "no-session": Code("warning", "a native log names no session, so it is none (ASR-051)"),
+    "no-namespace": Code(
+        "warning", "a native log names no container of an ID that is known to repeat (ASR-054)"
+    ),
+    "unmapped-boundary": Code(
+        "notice", "a boundary in a native log maps to no one row, so there is none (ASR-409)"
+    ),
 }
 
 

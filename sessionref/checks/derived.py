@@ -430,13 +430,11 @@ def asr_074(view: View) -> Iterator[Finding]:
     derived = frozenset[int]() if seen is None else seen.derived
     if _documents_it(view.registry, None if index.key is None else index.key.agent):
         return
-    for row, (kind, value) in enumerate(zip(index.types, index.values, strict=True)):
-        if (
-            kind == "inference"
-            and value is not None
-            and row not in derived
-            and index.rows_of("messageId", value)
-        ):
+    values = index.values
+    calls = [row for row, kind in enumerate(index.types) if kind == "inference"]
+    for row in calls:
+        value = values[row]
+        if value is not None and row not in derived and index.rows_of("messageId", value):
             yield view.finding(
                 "ASR-074",
                 "message-id-as-inference-id",

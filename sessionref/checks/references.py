@@ -73,6 +73,8 @@ def asr_059(view: View) -> Iterator[Finding]:
     yield from view.of("ASR-059")
     rows = FieldTable.standard().rows
     references = view.capture.references
+    if references.fields.isdisjoint(_by_reference()):
+        return
     for number, row, _code, text in references.coded():
         if isinstance(text, str) and "%" in text and (found := _lower_case(text)):
             field = references[number].field

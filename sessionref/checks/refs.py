@@ -155,8 +155,10 @@ def asr_065(view: View) -> Iterator[Finding]:
     yield from view.of("ASR-065")
     index = view.index
     keys = ENTITY_KEY_OF_TYPE
-    for row, (kind, value) in enumerate(zip(index.types, index.values, strict=True)):
-        if value is None and kind in keys:
+    types = index.types
+    for row in [row for row, value in enumerate(index.values) if value is None]:
+        kind = types[row]
+        if kind in keys:
             yield view.finding(
                 "ASR-065",
                 "missing-entity-key",

@@ -1,29 +1,31 @@
 """Taking the references out of records while a stream is read.
 
-The table is compiled, for each record type, into the members to look at and a tree of steps below
-each. A record without any of these members costs one comparison. Of a reference its value is kept,
-the row, the field, and where in the record it stands, if that is in an array.
+The table is compiled, for the members that the records of a batch may have, into members that hold
+text, which are taken out of all records at once, and for each record type into the others to look
+at with a tree of steps below each. What no record has costs nothing. Of a reference its value is
+kept, the row, the field, and where in the record it stands, if that is in an array.
 """
 
 from __future__ import annotations
 
 from array import array
 from functools import lru_cache
-from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
+from itertools import count
+from operator import attrgetter, itemgetter
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, cast
 
 from msgspec import UNSET, Raw
 
 from sessionref.streams.envelope import ENTITY_KEY_OF_TYPE, MEMBERS
-from sessionref.streams.observe import UNREADABLE, attribute, value
+from sessionref.streams.observe import UNREADABLE, attribute, held, value
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from sessionref.scope.fields import FieldTable, ReferenceField
     from sessionref.streams.envelope import Envelope
 
-__all__ = ["Collected", "Declaration", "References"]
+__all__ = ["Collected", "Declaration", "References", "is_text"]
 
 #: Bits beside the number of a field: what the other members of the record say of the reference.
 MAY: Final = 1
@@ -40,6 +42,7 @@ _ID_SCOPE = "idScope"
 _CAPTURE = b'"capture"'
 _DERIVED = b'"derived"'
 _ABSENT: Any = object()
+_first, _second, _third = map(itemgetter, range(3))
 _EACH = "*"
 
 _id_source: Callable[[Any], Any] = attrgetter(attribute("idSource"))
@@ -60,6 +63,10 @@ class Collected(NamedTuple):
     value: Any
     beside: Any
     indexes: tuple[int, ...]
+
+
+#: Row, field and bits, value, places in arrays, and what stands beside, as in `Collected`.
+_Taken: TypeAlias = tuple[int, int, Any, tuple[int, ...], Any]
 
 
 class Declaration(NamedTuple):
@@ -106,32 +113,19 @@ class _Node:
 
 
 class _Plan:
-    """What to look at in the records of one type.
+    """What to look at, beside texts, in the records of one type.
 
-    `texts` are members that the envelope holds decoded, each with a field; `get` gives the raw ones
-    at once, and `absent` is what it gives for a record that has none of them.
+    `get` gives these members at once, and `absent` is what it gives for a record that has none.
     """
 
-    __slots__ = ("absent", "get", "get_key_source", "is_call", "nodes", "texts")
+    __slots__ = ("absent", "get", "get_key_source", "is_call", "nodes")
 
-    def __init__(self, table: FieldTable, kind: str) -> None:
-        nodes: dict[str, _Node] = {}
-        self.texts: list[tuple[Callable[[Any], Any], int]] = []
-        for number, row in table.of_type(kind):
-            member, *steps = row.member_steps
-            if member in MEMBERS and not steps:
-                self.texts.append((attrgetter(attribute(member)), number))
-            else:
-                nodes.setdefault(member, _Node()).add(steps, number)
-        if kind in _DECLARING:
-            for number, declared in enumerate(table.declared):
-                member, *steps = declared.steps
-                nodes.setdefault(member, _Node()).add(steps, ~number)
-        names = [*nodes, _ID_SCOPE]
-        self.nodes: list[_Node | None] = [*nodes.values(), None]
+    def __init__(self, nodes: dict[str, _Node | None], kind: str) -> None:
+        names = [*nodes]
+        self.nodes = [*nodes.values()]
         # A second name keeps the getter giving a tuple where there is but one.
         self.get: Callable[[Any], tuple[Any, ...]] = attrgetter(
-            *map(attribute, names), attribute(_ID_SCOPE)
+            *map(attribute, names), attribute(names[-1])
         )
         self.absent = (UNSET,) * (len(names) + 1)
         key = ENTITY_KEY_OF_TYPE.get(kind)
@@ -139,6 +133,68 @@ class _Plan:
         self.get_key_source: Callable[[Any], Any] | None = (
             None if key is None else attrgetter(attribute(f"{key}Source"))
         )
+
+
+class _Text(NamedTuple):
+    """A member that is a reference as it is, decoded already: its field, and what gets it."""
+
+    number: int
+    get: Callable[[Any], Any]
+
+
+class _Look:
+    """What to look at in records that have no members beyond `members`."""
+
+    __slots__ = ("_members", "_plans", "_table", "texts")
+
+    def __init__(self, table: FieldTable, members: frozenset[str]) -> None:
+        self._table = table
+        self._members = members
+        self._plans: dict[str, _Plan | None] = {}
+        self.texts = [
+            _Text(number, attrgetter(attribute(row.member_steps[0])))
+            for number, row in enumerate(table.rows)
+            if is_text(row) and row.member_steps[0] in members
+        ]
+
+    def plans(self, kinds: Iterable[str]) -> dict[str, _Plan]:
+        """The plans of those types of records that have anything beside texts."""
+        known = self._plans
+        found: dict[str, _Plan] = {}
+        for kind in kinds:
+            if kind in known:
+                plan = known[kind]
+            else:
+                plan = self._plan(kind)
+                # The types of a stream are what somebody wrote; few are kept.
+                if len(known) < _MAX_PLANS:
+                    known[kind] = plan
+            if plan is not None:
+                found[kind] = plan
+        return found
+
+    def _plan(self, kind: str) -> _Plan | None:
+        nodes: dict[str, _Node | None] = {}
+        for number, row in self._table.of_type(kind):
+            if not is_text(row):
+                self._add(nodes, row.member_steps, number)
+        if kind in _DECLARING:
+            for number, declared in enumerate(self._table.declared):
+                self._add(nodes, declared.steps, ~number)
+        if _ID_SCOPE in self._members:
+            nodes[_ID_SCOPE] = None
+        return _Plan(nodes, kind) if nodes else None
+
+    def _add(self, nodes: dict[str, _Node | None], steps: Sequence[str], number: int) -> None:
+        member, *below = steps
+        if member in self._members:
+            node = nodes[member] = nodes.get(member) or _Node()
+            node.add(below, number)
+
+
+def is_text(row: ReferenceField) -> bool:
+    """Whether the field is a member that the envelope holds decoded."""
+    return row.member_steps[0] in MEMBERS and len(row.member_steps) == 1
 
 
 #: The types whose records declare something.
@@ -150,7 +206,7 @@ class _Compiled:
 
     def __init__(self, table: FieldTable) -> None:
         self.table = table
-        self.plans: dict[str, _Plan] = {}
+        self._looks: dict[frozenset[str], _Look] = {}
         self.members = frozenset(
             [
                 _ID_SCOPE,
@@ -162,14 +218,19 @@ class _Compiled:
             ]
         )
 
-    def plan(self, kind: str) -> _Plan:
-        plan = _Plan(self.table, kind)
-        # The types of a stream are what somebody wrote; few are kept.
-        if len(self.plans) < _MAX_PLANS:
-            self.plans[kind] = plan
-        return plan
+    def look(self, present: frozenset[str]) -> _Look:
+        """What to look at in records that have no members but `present`."""
+        members = self.members.union(MEMBERS).intersection(present)
+        look = self._looks.get(members)
+        if look is None:
+            if len(self._looks) == _MAX_LOOKS:
+                self._looks.clear()
+            look = self._looks[members] = _Look(self.table, members)
+        return look
 
 
+#: How many sets of members are known at a time, and how many types of records for each.
+_MAX_LOOKS = 64
 _MAX_PLANS = 1000
 
 
@@ -192,37 +253,45 @@ class References:
     """
 
     def __init__(self, table: FieldTable) -> None:
-        """For a stream that has yet to be read."""
+        """For a stream that has yet to be read.
+
+        `rows`, `codes` (fields with their bits) and `values` are of each reference, `fields` the
+        numbers of the fields that have any; not to be changed.
+        """
         self._compiled = _compiled(table)
         self.members = self._compiled.members
         self.declarations: list[Declaration] = []
-        self._rows = array("Q")
-        self._codes = array("L")
-        self._values: list[Any] = []
+        self.rows = array("Q")
+        self.codes = array("L")
+        self.values: list[Any] = []
         self._indexes: dict[int, tuple[int, ...]] = {}
         self._beside: dict[int, Any] = {}
         self._scoped = bytearray()
+        #: References that were taken out of the batch at hand, beside texts.
+        self._taken: list[_Taken] = []
+        #: The numbers of the fields that have any.
+        self.fields: set[int] = set()
 
     def __len__(self) -> int:
-        return len(self._rows)
+        return len(self.rows)
 
     def __iter__(self) -> Iterator[Collected]:
-        return map(self.__getitem__, range(len(self._rows)))
+        return map(self.__getitem__, range(len(self.rows)))
 
     def __getitem__(self, number: int) -> Collected:
-        code = self._codes[number]
+        code = self.codes[number]
         return Collected(
-            self._rows[number],
+            self.rows[number],
             code >> BITS,
             code & ((1 << BITS) - 1),
-            self._values[number],
+            self.values[number],
             self._beside.get(number),
             self._indexes.get(number, ()),
         )
 
     def coded(self) -> Iterator[tuple[int, int, int, Any]]:
         """Number, row, field with its bits, and value of each reference, as fast as can be."""
-        return zip(range(len(self._rows)), self._rows, self._codes, self._values, strict=True)
+        return zip(range(len(self.rows)), self.rows, self.codes, self.values, strict=True)
 
     def scope_of(self, row: int) -> int:
         """What of the record in `row` holds for this capture only, as bits of this module."""
@@ -236,21 +305,52 @@ class References:
         contents: Sequence[bytes],  # noqa: ARG002 - what is needed of them is decoded
     ) -> None:
         """Take the references out of some records."""
-        plans = self._compiled.plans
-        rows, codes, values = self._rows, self._codes, self._values
-        for at, (kind, record) in enumerate(zip(types, records, strict=True), row):
-            plan = plans.get(kind)
-            if plan is None:
-                plan = self._compiled.plan(kind)
-            for get, number in plan.texts:
-                text = get(record)
-                if text is not UNSET and text is not None:
-                    rows.append(at)
-                    codes.append(number << BITS)
-                    values.append(text)
-            present = plan.get(record)
-            if present != plan.absent:
-                self._take(at, record, plan, present)
+        look = self._compiled.look(held(records))
+        kinds = set(types)
+        found: list[tuple[int, int, Any]] = []
+        table = self._compiled.table.rows
+        for number, get in look.texts:
+            field = table[number]
+            on = {kind for kind in kinds if field.stands_on(kind)}
+            code = number << BITS
+            found += [
+                (at, code, text)
+                for at, kind, text in zip(count(row), types, map(get, records))
+                if text is not UNSET and text is not None and kind in on
+            ]
+        plans = look.plans(kinds)
+        if plans:
+            for at, kind in enumerate(types):
+                if kind in plans:
+                    plan, record = plans[kind], records[at]
+                    present = plan.get(record)
+                    if present != plan.absent:
+                        self._take(row + at, record, plan, present)
+        self._add(found)
+
+    def _add(self, texts: list[tuple[int, int, Any]]) -> None:
+        """Add the references of a batch, those in texts and those taken, record by record."""
+        found: Sequence[tuple[Any, ...]] = texts
+        if self._taken:
+            found = [*texts, *self._taken]
+            self._taken.clear()
+        if not found:
+            return
+        # Where one field alone has any they are in order, which the sort sees at once.
+        found = sorted(found, key=_first)
+        if len(found) > len(texts):
+            for number, (_, _, _, *more) in enumerate(found, len(self.rows)):
+                if more:
+                    indexes, beside = more
+                    if indexes:
+                        self._indexes[number] = indexes
+                    if beside is not None:
+                        self._beside[number] = beside
+        codes: list[int] = list(map(_second, found))
+        self.rows.fromlist(list(map(_first, found)))
+        self.codes.fromlist(codes)
+        self.values += map(_third, found)
+        self.fields.update({code >> BITS for code in set(codes)})
 
     def _take(self, row: int, record: Envelope, plan: _Plan, present: Sequence[Raw | Any]) -> None:
         for node, raw in zip(plan.nodes, present, strict=False):
@@ -301,8 +401,8 @@ class References:
             elif not any(number >= 0 for number in node.rows):
                 number = node.first()
                 if number >= 0:
-                    self._beside[len(self._rows)] = depth
-                    self._keep(row, number << BITS | WRONG_SHAPE, here, indexes)
+                    code = number << BITS | WRONG_SHAPE
+                    self._taken.append((row, code, cast("Any", here), indexes, depth))
 
     def _note(
         self, row: int, record: Envelope, number: int, here: Any, indexes: tuple[int, ...]
@@ -323,18 +423,12 @@ class References:
             flags |= INCOMPLETE
         if field.only_if is not None and _at(record, field.only_if.steps) != field.only_if.value:
             flags |= OUT_OF_PLACE
+        beside = None
         if field.session is not None:
             beside = _at(record, tuple(field.session.split(".")))
-            if beside is not _ABSENT and beside is not None:
-                self._beside[len(self._rows)] = beside
-        self._keep(row, number << BITS | flags, here, indexes)
-
-    def _keep(self, row: int, code: int, here: Any, indexes: tuple[int, ...]) -> None:
-        if indexes:
-            self._indexes[len(self._rows)] = indexes
-        self._rows.append(row)
-        self._codes.append(code)
-        self._values.append(here)
+            if beside is _ABSENT:
+                beside = None
+        self._taken.append((row, number << BITS | flags, here, indexes, beside))
 
 
 def _at(record: Envelope, steps: Sequence[str]) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import compress
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 
 import msgspec
@@ -19,6 +20,7 @@ from sessionref.scope.collect import (
     SCOPED_ID,
     SCOPED_KEY,
     WRONG_SHAPE,
+    is_text,
 )
 from sessionref.scope.fields import json_path
 from sessionref.scope.session import Place
@@ -185,12 +187,11 @@ class Resolver:
         """As `problems`, with the place of the record that has the reference."""
         for segment, capture in enumerate(self._account.captures):
             references = capture.references
-            is_fine = self._fine(segment)
-            for number, row, code, value in references.coded():
-                if not is_fine(row, code, value):
-                    resolution = self.resolve(segment, references[number])
-                    if not resolution.exact:
-                        yield Place(segment, row), resolution
+            for number in self._doubtful(segment):
+                collected = references[number]
+                resolution = self.resolve(segment, collected)
+                if not resolution.exact:
+                    yield Place(segment, collected.row), resolution
 
     def resolve(self, segment: int, collected: Collected) -> Resolution:
         """What one collected reference means."""
@@ -390,6 +391,41 @@ class Resolver:
         if field.lower_seq and self._account.order(target) >= self._account.order(place):
             yield "not-lower-seq"
 
+    def _doubtful(self, segment: int) -> Sequence[int]:
+        """The numbers of the references of a segment of which it is not certain that all is well.
+
+        Those of a field that asks for an entity, and for nothing else, are looked up together.
+        """
+        capture = self._account.captures[segment]
+        references = capture.references
+        if len(self._account.captures) > 1:
+            return range(len(references))
+        codes, values = references.codes, references.values
+        doubtful: list[int] = []
+        left = set(codes)
+        for number, field in enumerate(self._scope.table.rows):
+            code = number << BITS
+            if code in left and field.key is not None and _asks_no_more(field):
+                left.remove(code)
+                named = set(compress(values, [other == code for other in codes]))
+                missing = named.difference(capture.index.sole(field.key))
+                if missing:
+                    doubtful += [
+                        at
+                        for at, (other, value) in enumerate(zip(codes, values, strict=True))
+                        if other == code and value in missing
+                    ]
+        if left:
+            is_fine = self._fine(segment)
+            rows = references.rows
+            doubtful += [
+                at
+                for at, code in enumerate(codes)
+                if code in left and not is_fine(rows[at], code, values[at])
+            ]
+        doubtful.sort()
+        return doubtful
+
     def _fine(self, segment: int) -> Callable[[int, int, Any], bool]:
         """Tells of a row, a coded field and a value whether it is certain that nothing is wrong."""
         if len(self._account.captures) > 1:
@@ -456,6 +492,15 @@ class Resolver:
             and (session := self._scope.named(named)) is not None
             and not session.conflict
         )
+
+
+def _asks_no_more(field: ReferenceField) -> bool:
+    """Whether the field, a text, asks for nothing but that its target is there."""
+    return (
+        is_text(field)
+        and field.session is None
+        and not (field.lower_seq or field.same_type or field.same_key)
+    )
 
 
 def _never(row: int, code: int, value: Any) -> bool:  # noqa: ARG001

@@ -26,7 +26,7 @@ from sessionref.streams.table import Table, fill
 
 if TYPE_CHECKING:
     from array import array
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from sessionref.findings import Severity
     from sessionref.reference import SessionKey
@@ -47,6 +47,13 @@ _TAIL = 4 * 1024
 _HEADER_STEP = 16 * 1024
 
 
+#: The types of records that each entity key identifies.
+_kinds_of_key: dict[str, frozenset[str]] = {
+    key: frozenset(kind for kind, other in ENTITY_KEY_OF_TYPE.items() if other == key)
+    for key in ENTITY_KEY_OF_TYPE.values()
+}
+
+
 class _Rows:
     """Rows by a text. Most texts have one row, so a list is made only for those with more."""
 
@@ -60,6 +67,18 @@ class _Rows:
         first = self.first.setdefault(text, row)
         if first != row:
             self.several.setdefault(text, [first]).append(row)
+
+    def fill(self, texts: Sequence[str], rows: Sequence[int]) -> None:
+        """Add all of them, which costs less than one after the other; to what is empty."""
+        self.first = dict(zip(texts, rows, strict=True))
+        if len(self.first) != len(texts):
+            self.first.clear()
+            for text, row in zip(texts, rows, strict=True):
+                self.add(text, row)
+
+    def forget(self, text: str) -> None:
+        self.first.pop(text, None)
+        self.several.pop(text, None)
 
     def get(self, text: str) -> Sequence[int]:
         several = self.several.get(text)
@@ -198,8 +217,8 @@ class StreamIndex:
                 yield RecordRef(record_id)
             except InvalidReference:
                 continue
-        for key, rows in self._latest_rows().items():
-            for value in rows.first:
+        for key in _kinds_of_key:
+            for value in self._latest_rows(key).first:
                 yield EntityRef(key, value)
         for turn_id in self._rows_by_turn():
             yield TurnRef(turn_id)
@@ -222,9 +241,7 @@ class StreamIndex:
                 return Resolved((self._hit(0),), self._session)
             ref = ref.ref
         if isinstance(ref, EntityRef):
-            by_value = self._latest_rows().get(ref.key)
-            found = () if by_value is None else by_value.get(ref.value)
-            return self._outcome(found, "no-such-entity")
+            return self._outcome(self._latest_rows(ref.key).get(ref.value), "no-such-entity")
         if isinstance(ref, RecordRef):
             return self._outcome(self._rows_by_id().get(ref.record_id), "no-such-record")
         return self._turn(ref.turn_id)
@@ -239,8 +256,12 @@ class StreamIndex:
             return self._rows_by_id().get(value)
         if key == TURN_KEY:
             return self._rows_by_turn().get(value, ())
-        by_value = self._latest_rows().get(key)
-        return () if by_value is None else by_value.get(value)
+        return self._latest_rows(key).get(value)
+
+    def sole(self, key: str) -> Collection[str]:
+        """The values of an entity key that name one row: those of entities with one chain."""
+        rows = self._latest_rows(key)
+        return rows.first.keys() - rows.several.keys() if rows.several else rows.first
 
     def hit(self, row: int) -> Hit:
         """The record in row `row`, from 0."""
@@ -386,7 +407,7 @@ class StreamIndex:
         self._session = self._table.header.session
         self._by_id: _Rows | None = None
         self._by_turn: dict[str, list[int]] | None = None
-        self._latest: dict[str, _Rows] | None = None
+        self._latest: dict[str, _Rows] = {}
         self._links: Links | None = None
         self._turns: dict[str, Resolved] = {}
         self._findings = None
@@ -395,10 +416,13 @@ class StreamIndex:
         rows = self._by_id
         if rows is None:
             rows = self._by_id = _Rows()
-            unreferable = self._table.unreferable
-            for row, record_id in enumerate(self._table.ids):
-                if record_id and row not in unreferable:
-                    rows.add(record_id, row)
+            ids, unreferable = self._table.ids, self._table.unreferable
+            if unreferable:
+                named = [row for row in range(len(ids)) if row not in unreferable]
+                rows.fill([ids[row] for row in named], named)
+            else:
+                rows.fill(ids, range(len(ids)))
+            rows.forget("")
         return rows
 
     def _rows_by_turn(self) -> dict[str, list[int]]:
@@ -421,16 +445,22 @@ class StreamIndex:
             )
         return self._links
 
-    def _latest_rows(self) -> dict[str, _Rows]:
-        """By entity key and its value, the rows that no other record supersedes."""
-        latest = self._latest
+    def _latest_rows(self, key: str) -> _Rows:
+        """By the value of an entity key, the rows that no other record supersedes."""
+        latest = self._latest.get(key)
         if latest is None:
-            latest = self._latest = {key: _Rows() for key in ENTITY_KEY_OF_TYPE.values()}
+            latest = _Rows()
+            values, kinds = self._table.values, _kinds_of_key.get(key, ())
             superseded = self._valid_links().revisions
-            types = self._table.types
-            for row, value in enumerate(self._table.values):
-                if value is not None and row not in superseded:
-                    latest[ENTITY_KEY_OF_TYPE[types[row]]].add(value, row)
+            rows: list[int] = []
+            named: list[str] = []
+            for row, kind in enumerate(self._table.types):
+                if kind in kinds and (value := values[row]) is not None and row not in superseded:
+                    rows.append(row)
+                    named.append(value)
+            latest.fill(named, rows)
+            if key in _kinds_of_key:
+                self._latest[key] = latest
         return latest
 
     def _hit(self, row: int) -> Hit:

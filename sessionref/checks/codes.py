@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 __all__ = ["OTHER_CODES", "all_codes"]
 
-#: Codes that stand under no rule of the pages, or under one of a page that we do not have; and those
-#: of native logs, which their readers report.
+#: Codes that stand under no rule of the pages, or under one of a page that we do not have; and
+#: those of native logs, which their readers report.
 OTHER_CODES: dict[str, Code] = {
     **{code: Code(severity, meaning) for code, (severity, meaning) in FAULTS.items()},
     **{

@@ -1,6 +1,7 @@
 """Breaks the code in small ways and says which breaks no test notices.
 
-    python tools/mutate.py [--module NAME]... [--sample N] [--seed N] [--list] [-- TEST...]
+    python tools/mutate.py [--package NAME]... [--module NAME]... [--sample N] [--seed N] [--list]
+                           [-- TEST...]
 
 A mutant is one change inside one function: a comparison turned, a condition negated, a constant
 changed, a statement or a returned value taken out. The tests are collected once; for each mutant
@@ -37,11 +38,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
 ROOT = Path(__file__).parents[1]
-PACKAGES = ("sessionref.checks", "sessionref.scope")
-TESTS = ("tests/checks", "tests/scope")
+#: The packages whose code is changed, and the tests that run on each; all run for several.
+PACKAGES = {
+    "sessionref.checks": ("tests/checks", "tests/scope"),
+    "sessionref.scope": ("tests/checks", "tests/scope"),
+    "sessionref.lineage": ("tests/lineage",),
+}
 
 #: Seconds that a mutant may take beyond what all tests take unbroken.
 _PATIENCE = 20.0
@@ -83,6 +88,7 @@ class Mutant(NamedTuple):
 def main(arguments: list[str]) -> int:
     """Make the mutants, run the tests on each, print those that survive."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", maxsplit=1)[0])
+    parser.add_argument("--package", action="append", choices=PACKAGES, metavar="NAME")
     parser.add_argument("--module", action="append", default=[], metavar="NAME")
     parser.add_argument("--sample", type=int, metavar="N")
     parser.add_argument("--seed", type=int, default=1)
@@ -91,9 +97,11 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("tests", nargs="*")
     chosen = parser.parse_args(arguments)
     os.chdir(ROOT)
+    packages = chosen.package or list(PACKAGES)
+    tests = dict.fromkeys(test for package in packages for test in PACKAGES[package])
     found = [
         mutant
-        for name in modules()
+        for name in modules(packages)
         if not chosen.module or name in chosen.module
         for mutant in mutants(name)
     ]
@@ -106,13 +114,13 @@ def main(arguments: list[str]) -> int:
         return 0
     trial = Trial(found)
     options = ["-q", "-p", "no:cacheprovider", "-p", "no:randomly", "--no-header", "-x"]
-    pytest.main([*options, *(chosen.tests or TESTS)], plugins=[trial])
+    pytest.main([*options, *(chosen.tests or tests)], plugins=[trial])
     return trial.report(chosen.least)
 
 
-def modules() -> Iterator[str]:
-    """The modules whose code is changed."""
-    for package in PACKAGES:
+def modules(packages: Iterable[str]) -> Iterator[str]:
+    """The modules of packages, whose code is changed."""
+    for package in packages:
         folder = importlib.import_module(package).__path__
         for module in pkgutil.iter_modules(folder, f"{package}."):
             yield module.name
@@ -317,7 +325,7 @@ def apply(mutant: Mutant) -> bool:
         return False
     function.__code__ = code
     for name in list(sys.modules):
-        if name.startswith(PACKAGES):
+        if name.startswith(tuple(PACKAGES)):
             for value in list(vars(sys.modules[name]).values()):
                 if hasattr(value, "cache_clear"):
                     value.cache_clear()

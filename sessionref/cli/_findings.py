@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from sessionref.checks.rules import Rule
     from sessionref.findings import Finding
 
-__all__ = ["FORMATS", "MOST_TIMES", "Excerpts", "FindingWriter", "Statistics", "writer"]
+__all__ = ["FORMATS", "MOST_TIMES", "Excerpts", "FindingWriter", "Statistics", "marked", "writer"]
 
 FORMATS = ("text", "json", "sarif", "github")
 
@@ -94,7 +94,7 @@ class _Text:
         if finding.line is not None and finding.file is not None and finding.path is not None:
             content = self._excerpts.line(finding.file, finding.line)
             if content is not None:
-                yield from _marked(content, finding.path)
+                yield from marked(content, finding.path)
 
     def end(self) -> None:
         self._excerpts.close()
@@ -108,23 +108,26 @@ class _Text:
         _out(f"\n{', '.join(counts)}\n")
 
 
-def _marked(content: bytes, path: str) -> Iterator[str]:
-    """The part of a line around a place, and carets under the place; nothing where it is none."""
+def marked(content: bytes, path: str) -> Iterator[str]:
+    """The part of a line around a place, and carets under the place; nothing where it is none.
+
+    Nothing either for a row of a native log: the path leads through the record that was made of it.
+    """
     place = locate(content, path)
-    if place is None:
+    if place is None or locate(content, "$.seq") is None:
         return
     start, end = place
     width = 4 * _BESIDE  # enough bytes for that many characters
     before = content[max(0, start - width) : start].decode(errors="backslashreplace")
-    marked = content[start : min(end, start + 4 * _MARKED)].decode(errors="backslashreplace")
+    inside = content[start : min(end, start + 4 * _MARKED)].decode(errors="backslashreplace")
     after = content[end : end + width].decode(errors="backslashreplace")
     lead = "" if start <= width and len(before) <= _BESIDE else "…"
     before = lead + shown(before[-_BESIDE:])
-    whole = end - start <= 4 * _MARKED and len(marked) <= _MARKED
-    marked = shown(marked) if whole else shown(marked[:_MARKED]) + "…"
+    whole = end - start <= 4 * _MARKED and len(inside) <= _MARKED
+    inside = shown(inside) if whole else shown(inside[:_MARKED]) + "…"
     more = shown(after[:_BESIDE]) + ("…" if len(after) > _BESIDE else "") if whole else ""
-    yield before + marked + more
-    yield " " * len(before) + "^" * len(marked)
+    yield before + inside + more
+    yield " " * len(before) + "^" * len(inside)
 
 
 #: How often a file is read again from its start because its findings did not come by line.

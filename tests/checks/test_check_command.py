@@ -393,6 +393,12 @@ def test_a_line_far_along_is_cut_to_the_place(folder: Path) -> None:
     assert len(carets) == len(shown)
 
 
+def test_a_row_of_a_native_log_has_no_excerpt() -> None:
+    """A path of the record that was made of it would lead elsewhere."""
+    assert list(_findings.marked(b'{"id":"x","type":"user"}', "$.id")) == []
+    assert list(_findings.marked(b'{"id":"x","seq":1}', "$.id"))[1] == " " + "^" * 8
+
+
 def test_an_excerpt_needs_the_line() -> None:
     """Where it cannot be read any more, the finding stands alone."""
     place = {"code": "c", "severity": "error", "message": "m"}

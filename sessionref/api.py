@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from array import array
+from contextlib import ExitStack
 from functools import cached_property
 from typing import TYPE_CHECKING, Self
 
@@ -17,13 +18,16 @@ from sessionref.lineage.lineage import Lineage
 from sessionref.native.convert import read_log
 from sessionref.native.detect import DECIDING_LINES, kind_of_lines
 from sessionref.native.logs import Log
+from sessionref.native.together import LogSet
 from sessionref.scope.scope import Scope as StreamScope
 from sessionref.scope.sources import is_lasting, looks_like_lines
 from sessionref.streams.index import read_streams
 from sessionref.streams.lines import MAX_LINE
+from sessionref.streams.walk import walk
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
+    from types import TracebackType
 
     from sessionref.findings import Finding
     from sessionref.lineage.forest import Forest
@@ -59,16 +63,22 @@ class Scope(StreamScope):
         """The scope of all streams and native logs in `sources`.
 
         As `sessionref.scope.scope.Scope.read`, which see. What kind of log a file is, is told by
-        its content.
+        its content. Native logs are looked at together, so that each stream says what only the
+        others show of it; with `open` that is left to it.
         """
-        return super().read(
-            sources,
-            observers=tuple(dict.fromkeys((*OBSERVERS, Gathered, *observers))),
-            fields=fields,
-            registry=registry,
-            open=open_any if open is None else open,
-            max_line=max_line,
-        )
+        gathered = tuple(dict.fromkeys((*OBSERVERS, Gathered, *observers)))
+        sources = [sources] if isinstance(sources, str | os.PathLike) else list(sources)
+        with ExitStack() as opened:
+            if open is None:
+                open = opened.enter_context(_Inputs(sources, max_line))  # noqa: A001
+            return super().read(
+                sources,
+                observers=gathered,
+                fields=fields,
+                registry=registry,
+                open=open,
+                max_line=max_line,
+            )
 
     def check(self, *, strict: bool = True) -> Iterator[Finding]:
         """What is wrong with the streams, by the rules of the pages, file by file.
@@ -113,27 +123,150 @@ def open_any(
     An opener as `sessionref.scope.sources.Open` describes it. The records of a native log stand at
     its lines.
     """
-    lasting = is_lasting(source)
+    _refuse_binary(source, found=found)
+    with Log(source, max_line=max_line) as log:
+        yield from _indexes(
+            log,
+            source,
+            lambda: read_log(log, report, content=whole),
+            observe=observe,
+            found=found,
+            max_line=max_line,
+        )
+
+
+class _Inputs:
+    """Opens inputs that were looked at together before. An `Open`.
+
+    The headers of native logs then carry the lineage that all of them show. Inputs that cannot be
+    read twice are kept until the context ends; the others can be opened ever after.
+    """
+
+    def __init__(self, sources: Iterable[Input], max_line: int) -> None:
+        self._max_line = max_line
+        self._kept = ExitStack()
+        self._logs = self._kept.enter_context(LogSet(max_line=max_line))
+        #: By input: what to ask `_logs` for, and what was wrong with it when it was added.
+        self._native: dict[str | int, tuple[Input | Log, list[Finding]]] = {}
+        self._held: dict[str | int, Log] = {}
+        self._failed: dict[str | int, StreamError] = {}
+        seen: set[tuple[int, int]] = set()
+        for source in sources:
+            if isinstance(source, str | os.PathLike):
+                for path, named in walk([source], _silent):
+                    if not _is_known(path, seen):
+                        self._add(path, found=not named)
+            else:
+                self._add(source, found=False)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+        /,
+    ) -> None:
+        self._kept.close()
+
+    def _add(self, source: Input, *, found: bool) -> None:
+        said: list[Finding] = []
+        key = _key(source)
+        try:
+            _refuse_binary(source, found=found)
+            log: Input | Log = source
+            if not is_lasting(source):
+                log = Log(source, max_line=self._max_line)
+                self._held[key] = self._kept.enter_context(log)
+            if self._logs.add(log, said.append) in _NATIVE:
+                self._native[key] = log, said
+        except StreamError as error:
+            self._failed[key] = error
+
+    def __call__(
+        self,
+        source: Input,
+        *,
+        observe: Observe,
+        report: Callable[[Finding], None],
+        whole: bool,
+        found: bool,
+        max_line: int = MAX_LINE,
+    ) -> Iterator[StreamIndex]:
+        """As `open_any`."""
+        key = _key(source)
+        if key in self._failed:
+            raise self._failed[key]
+        native, said = self._native.get(key, (source, []))
+
+        def streams() -> Iterator[NativeStream]:
+            for finding in said:
+                report(finding)
+            return self._logs.streams(native, report, content=whole)
+
+        with ExitStack() as opened:
+            log = self._held.get(key)
+            if log is None:
+                log = opened.enter_context(Log(source, max_line=max_line))
+            yield from _indexes(
+                log, source, streams, observe=observe, found=found, max_line=max_line
+            )
+
+
+#: The kinds of logs that are converted.
+_NATIVE = frozenset({"claude-code", "codex"})
+
+
+def _key(source: Input) -> str | int:
+    return os.fsdecode(source) if isinstance(source, str | os.PathLike) else id(source)
+
+
+def _is_known(path: str, seen: set[tuple[int, int]]) -> bool:
+    """Whether the file was seen under another name."""
+    if not is_lasting(path):
+        return False
+    status = os.stat(path)  # noqa: PTH116 - as `is_lasting`
+    place = status.st_dev, status.st_ino
+    known = place in seen
+    seen.add(place)
+    return known
+
+
+def _refuse_binary(source: Input, *, found: bool) -> None:
+    """Raise `StreamError` for a file of a folder that holds no lines of JSON."""
     if found and isinstance(source, str | os.PathLike) and not looks_like_lines(source):
         raise StreamError("unknown-format", "no known kind of log", os.fsdecode(source))
-    with Log(source, max_line=max_line) as log:
-        kind = kind_of_lines(data for _, data in log.lines(_silent))
-        if kind == "stream" or (kind is None and _is_stream(log, found=found)):
-            yield from read_streams(
-                source if lasting else log.chunks(),
-                file=log.name,
-                observe=observe,
-                max_line=max_line,
-            )
-        elif kind is None:
-            raise StreamError("unknown-format", "no known kind of log", log.name)
-        else:
-            for stream in read_log(log, report, content=whole):
-                lines = array("q")
-                chunks = _encoded(stream, lines)
-                (index,) = read_streams(chunks, file=log.name, observe=observe)
-                index.at_lines(lines)
-                yield index
+
+
+def _indexes(
+    log: Log,
+    source: Input,
+    native: Callable[[], Iterator[NativeStream]],
+    *,
+    observe: Observe,
+    found: bool,
+    max_line: int,
+) -> Iterator[StreamIndex]:
+    """The streams in `log`, which is `source` opened; `native` gives those of a native log."""
+    kind = kind_of_lines(data for _, data in log.lines(_silent))
+    if kind == "stream" or (kind is None and _is_stream(log, found=found)):
+        yield from read_streams(
+            source if is_lasting(source) else log.chunks(),
+            file=log.name,
+            observe=observe,
+            max_line=max_line,
+        )
+    elif kind is None:
+        raise StreamError("unknown-format", "no known kind of log", log.name)
+    else:
+        for stream in native():
+            lines = array("q")
+            chunks = _encoded(stream, lines)
+            (index,) = read_streams(chunks, file=log.name, observe=observe)
+            index.at_lines(lines)
+            yield index
 
 
 def strictly(source: Input, file: str | None = None) -> Iterator[Finding]:

@@ -210,8 +210,6 @@ class _Scope:
         while page is not None and page.after is not None and page.page not in seen:
             seen.add(page.page)
             page = self._before(page)
-            if page is not None and page.meta.thread_id != thread.meta.thread_id:
-                return None
         return None if page is None or page.after is not None else page
 
     @less_known
@@ -341,13 +339,22 @@ def _same(data: bytes, other: bytes) -> bool:
 
 def _plain(data: bytes) -> bytes:
     try:
-        item = msgspec.json.decode(data)
-        item.pop("timestamp", None)
-        return msgspec.json.encode(item, order="sorted")
-    except (msgspec.DecodeError, UnicodeEncodeError):  # no UTF-8, or a lone surrogate
+        return _encode(_without_time(msgspec.json.decode(data)))
+    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
+        pass
+    try:  # no UTF-8, or a lone surrogate
         item = json.loads(data.decode(errors="surrogateescape"))
-        item.pop("timestamp", None)
-        return json.dumps(item, sort_keys=True).encode()
+        return json.dumps(_without_time(item), sort_keys=True).encode()
+    except RecursionError:  # nested too deeply: then it is equal to nothing that has another time
+        return data
+
+
+_encode = msgspec.json.Encoder(order="sorted").encode
+
+
+def _without_time(item: dict[str, Any]) -> dict[str, Any]:
+    item.pop("timestamp", None)
+    return item
 
 
 def _ids(row: Row) -> Iterator[str]:

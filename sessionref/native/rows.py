@@ -53,7 +53,7 @@ class Rows(Generic[S]):
         """
         try:
             return self._decode(data)
-        except msgspec.DecodeError:
+        except (msgspec.DecodeError, RecursionError):
             value = _load(bytes(data))
             if not _is_object(value):
                 raise NoRow("not-object", "the line is JSON but no object") from None

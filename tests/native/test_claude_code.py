@@ -746,3 +746,27 @@ def test_detect_takes_transcripts_by_what_their_rows_hold():
         {"type": "mode", "sessionId": "s"},
     ):
         assert detect(jsonl({"silly": 1}, 42, "not json", row)) == "claude-code"
+
+
+def test_rows_that_are_written_again_are_compared_whatever_they_hold():
+    """Bytes that are no UTF-8 are compared too; what is nested too deeply is no row."""
+    bad = json.dumps(user("u1", "?")).encode().replace(b"?", b"\xff")
+    deep = json.dumps(user("u2", "?")).encode()
+    deep = deep.replace(b'"?"', b"[" * 100_000 + b"]" * 100_000)
+    log = Converted(jsonl(bad, bad, deep), content=False)
+    assert [record["type"] for record in log.records] == ["message", VENDOR + "repeated-row"]
+    assert log.codes == ["too-deep"]
+
+
+def test_rows_that_cannot_be_compared_by_value_are_compared_by_bytes(monkeypatch):
+    """Where the nesting is too deep for one decoder and not for the other."""
+
+    def too_deep(*_args, **_kwargs):
+        raise RecursionError
+
+    found = []
+    data = jsonl(user("u1"), user("u1"), user("u1", "Other words."))
+    monkeypatch.setattr(json, "loads", too_deep)
+    (kinds,) = ([r.type for r in s.records] for s in read([data], found.append))
+    assert kinds == ["message", VENDOR + "repeated-row", "message"]
+    assert [finding.code for finding in found] == ["record-id-conflict"]

@@ -198,6 +198,24 @@ def test_a_companion_that_cannot_be_opened_costs_nothing(tmp_path: Path):
     assert family.lineage("claude-code:../x")["spawnedBy"]["session"] == PARENT
 
 
+def test_a_name_too_long_for_a_file_costs_nothing(tmp_path: Path):
+    """An agent ID may be longer than any file's name."""
+    family = Family(tmp_path, {"a.jsonl": child("x" * 300)})
+    assert family.lineage(f"claude-code:{'x' * 300}")["spawnedBy"]["session"] == PARENT
+
+
+def test_a_nested_agent_without_a_root_is_related_to_nothing(tmp_path: Path):
+    """The depth alone names no session."""
+    family = Family(
+        tmp_path,
+        {
+            f"agent-{AGENT}.meta.json": companion(spawnDepth=2),
+            f"agent-{AGENT}.jsonl": child(sessionId=AGENT),
+        },
+    )
+    assert family.lineage(CHILD) == {}
+
+
 def test_two_spawners_of_one_agent_are_not_chosen_between(tmp_path: Path):
     """P and A both have a result of agent B: only the root is known to be related."""
     family = Family(
@@ -393,6 +411,7 @@ def test_a_foreground_call_says_what_it_says():
         notification("another", "completed"),
         notification(AGENT, ""),
         notification(AGENT, "x", content=7),
+        notification(AGENT, "completed\ud800"),
         notification(AGENT, "x", content="<task-notification><task-id>a</task-id>"),
         notification(AGENT, "x", content=[{"type": "text", "text": 7}, {"type": "image"}]),
         notification(AGENT, "x", content=f"{AGENT} completed"),
@@ -898,7 +917,10 @@ def test_rows_that_others_appended_are_a_segment_of_their_session(tmp_path: Path
     family = Family(
         tmp_path,
         {
-            "b.jsonl": of("B", user("u1"), user("u2", parentUuid="u1")),
+            "b.jsonl": [
+                *of("B", user("u1"), user("u2", parentUuid="u1")),
+                *of("A", user("x2", parentUuid="x1")),
+            ],
             "a.jsonl": [
                 *of("A", user("x1")),
                 *of(
@@ -910,7 +932,8 @@ def test_rows_that_others_appended_are_a_segment_of_their_session(tmp_path: Path
     own, appended = family.files["b.jsonl"][0][0], family.files["a.jsonl"][1][0]
     assert own["segment"] == {"id": "own"}
     assert appended["segment"] == {"id": "appended", "after": "own"}
-    assert "segment" not in family.files["a.jsonl"][0][0]
+    other = family.files["a.jsonl"][0][0], family.files["b.jsonl"][1][0]
+    assert [header["segment"]["id"] for header in other] == ["own", "appended"]
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from native_families import OLD, OWN, base, copied, fork, item, numbered, started
-from native_rows import Family, convert, counts, meta, rollout, token_count
+from native_rows import Family, convert, counts, jsonl, meta, rollout, token_count
+
+from sessionref.native import LogSet
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -85,6 +87,7 @@ def test_the_session_id_of_the_tree_is_no_parent():
         ({"source": {"subagent": ""}}, None),
         ({"source": {"subagent": {"other": 7}}}, None),
         ({"source": {"subagent": 7}}, None),
+        ({"source": {"subagent": "\ud800"}}, None),
     ],
 )
 def test_the_role_is_as_the_source_names_it(members: dict[str, Any], role: str | None):
@@ -271,9 +274,38 @@ def test_items_that_no_encoder_takes_are_compared_all_the_same(tmp_path: Path):
     """Lone surrogates, bytes that are no UTF-8, and lines that are no rows."""
     surrogate = json.dumps(item("\ud800"))
     bad = json.dumps(item("?")).encode().replace(b"?", b"\xff")
-    rows = [surrogate, bad, "[]", item("x")]
-    family = Family(tmp_path, {"p.jsonl": [meta("P"), *rows], "c.jsonl": fork(*rows)})
-    assert family.lineage(CHILD)["inherits"]["localThroughId"] == "line/5"
+    rows = [surrogate, bad, "[]", {"type": "world_state"}, item("x")]
+    later = {"type": "world_state", "own": True}
+    family = Family(tmp_path, {"p.jsonl": [meta("P"), *rows], "c.jsonl": fork(*rows, later)})
+    assert family.lineage(CHILD)["inherits"]["localThroughId"] == "line/6"
+
+
+def test_items_that_are_nested_too_deeply_are_no_rows(tmp_path: Path):
+    """Nothing raises, and they are passed over on both sides."""
+    deep = b'{"type":"world_state","x":' + b"[" * 100_000 + b"]" * 100_000 + b"}"
+    files = {"p.jsonl": [meta("P"), deep, item("x")], "c.jsonl": fork(item("x"), deep)}
+    family = Family(tmp_path, files)
+    assert family.lineage(CHILD)["inherits"]["localThroughId"] == "line/2"
+    assert [finding.code for finding in family.findings] == ["too-deep", "too-deep"]
+
+
+def test_items_that_cannot_be_decoded_are_compared_by_their_bytes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """Where the nesting is too deep for one decoder and not for the other."""
+
+    def too_deep(*_: Any, **__: Any) -> Any:
+        raise RecursionError
+
+    bad = json.dumps(item("?")).encode().replace(b"?", b"\xff")
+    files = {"p.jsonl": [meta("P"), bad], "c.jsonl": fork(bad, item("x"))}
+    monkeypatch.setattr(json, "loads", too_deep)
+    with LogSet() as logs:
+        for name, rows in files.items():
+            (tmp_path / name).write_bytes(jsonl(*rows))
+            logs.add(tmp_path / name, print)
+        header = next(logs.streams(tmp_path / "c.jsonl", print)).header
+    assert header.lineage["inherits"]["localThroughId"] == "line/2"
 
 
 @pytest.mark.parametrize(

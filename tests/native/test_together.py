@@ -208,3 +208,22 @@ def test_convert_reports_what_cannot_be_opened(tmp_path: Path):
     paths = [tmp_path / "a", tmp_path / "gone"]
     assert len(list(convert(paths, found.append))) == 2
     assert [finding.code for finding in found] == ["unreadable"]
+
+
+def test_convert_reports_what_cannot_be_read_when_it_is_added(tmp_path: Path, monkeypatch: Any):
+    """As a file that its reader may not open."""
+    for name in ("a", "b"):
+        (tmp_path / name).write_bytes(jsonl(user("u1", sessionId=name)))
+    added = LogSet.add
+
+    def add(logs: LogSet, source: Any, report: Any) -> Any:
+        if os.fspath(source).endswith("a"):
+            raise StreamError("unreadable", "no permission", os.fspath(source))
+        return added(logs, source, report)
+
+    monkeypatch.setattr(LogSet, "add", add)
+    found: list[Any] = []
+    assert len(list(convert([tmp_path], found.append))) == 2
+    assert [(finding.code, finding.message) for finding in found] == [
+        ("unreadable", "no permission")
+    ]

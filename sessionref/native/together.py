@@ -66,11 +66,9 @@ class LogSet:
     ) -> None:
         self._kept.close()
 
-    def __contains__(self, source: object) -> bool:
+    def __contains__(self, source: Input | Log) -> bool:
         """Whether an input was added."""
-        if isinstance(source, str | os.PathLike):
-            return os.fsdecode(source) in self._entries
-        return id(source) in self._entries
+        return _key(source) in self._entries
 
     def add(self, source: Input | Log, report: Report) -> Kind | None:
         """Add an input: a path, `-`, a file object, chunks of bytes, or a log that stays open.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from msgspec import UNSET
 
 from sessionref.agent import name_kind
-from sessionref.streams.observe import attribute, value
+from sessionref.streams.observe import attribute, held, value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -27,6 +27,7 @@ _DERIVED = b'"derived"'
 _DELEGATION = "subagent"
 _CALL = "inference"
 
+_MARKS = frozenset({"idSource", "idScope", "callIdSource", "inferenceIdSource"})
 _get: Callable[[Any], tuple[Any, Any, Any]] = attrgetter(
     attribute("idSource"), attribute("idScope"), attribute("callIdSource")
 )
@@ -52,7 +53,7 @@ class Envelopes:
     records, reverse-DNS names apart: those anybody may write.
     """
 
-    members = frozenset({"idSource", "idScope", "callIdSource", "inferenceIdSource", "agent"})
+    members = _MARKS | {"agent"}
 
     def __init__(self) -> None:
         self.sources: list[Noted] = []
@@ -68,6 +69,9 @@ class Envelopes:
         contents: Sequence[bytes],  # noqa: ARG002 - what is needed of them is decoded
     ) -> None:
         """Look at some records."""
+        there = held(records)
+        if there.isdisjoint(_MARKS) and not ("agent" in there and _DELEGATION in types):
+            return
         for at, (kind, record) in enumerate(zip(types, records, strict=True), row):
             present = _get(record)
             if present != _NONE:

@@ -312,6 +312,8 @@ class References:
         for number, get in look.texts:
             field = table[number]
             on = {kind for kind in kinds if field.stands_on(kind)}
+            if not on:
+                continue
             code = number << BITS
             found += [
                 (at, code, text)

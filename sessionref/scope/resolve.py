@@ -10,7 +10,7 @@ import msgspec
 
 from sessionref.errors import InvalidReference
 from sessionref.reference import SessionRef, parse
-from sessionref.refs import EntityRef, RecordRef, Ref, TurnRef, refuse_surrogates
+from sessionref.refs import ENTITY_KEYS, EntityRef, RecordRef, Ref, TurnRef, refuse_surrogates
 from sessionref.scope.actors import ACTOR_FAULTS, actor_fault
 from sessionref.scope.collect import (
     BITS,
@@ -27,7 +27,7 @@ from sessionref.scope.session import Place
 from sessionref.streams.outcomes import Ambiguous, Resolved, Unresolved
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from sessionref.scope.collect import Collected
     from sessionref.scope.fields import FieldTable, NullMeaning, ReferenceField
@@ -431,7 +431,8 @@ class Resolver:
         if len(self._account.captures) > 1:
             return _never
         index = self._account.captures[segment].index
-        rows_of, about = index.rows_of, index.place
+        types, seqs, own = index.types, index.seqs, index.values
+        sole: dict[str | None, Mapping[str, int]] = {}
         plans: dict[int, tuple[str | None, bool, bool, bool, bool] | None] = {}
         for number, field in enumerate(self._scope.table.rows):
             if field.target in {"record", "structural", "entity"} and field.session is None:
@@ -468,18 +469,16 @@ class Resolver:
                 key, _, value = value.partition("=")
                 if key == "turnId":
                     return False
-            rows = rows_of(key, value)
-            if len(rows) != 1:
-                return False
-            if lower or same_type or same_key:
-                kind, seq, own = about(row)
-                other, other_seq, others = about(rows[0])
-                return (
-                    (not lower or other_seq < seq)
-                    and (not same_type or kind == other)
-                    and (not same_key or own == others)
-                )
-            return True
+            if key not in sole:
+                # A value of another key than the seven may stand in any record; none resolves.
+                sole[key] = index.sole(key) if key is None or key in ENTITY_KEYS else {}
+            target = sole[key].get(value)
+            return (
+                target is not None
+                and (not lower or seqs[target] < seqs[row])
+                and (not same_type or types[target] == types[row])
+                and (not same_key or own[target] == own[row])
+            )
 
         return is_fine
 

@@ -26,7 +26,7 @@ from sessionref.streams.table import Table, fill
 
 if TYPE_CHECKING:
     from array import array
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from sessionref.findings import Severity
     from sessionref.reference import SessionKey
@@ -81,11 +81,10 @@ class _Rows:
         self.several.pop(text, None)
 
     def get(self, text: str) -> Sequence[int]:
-        several = self.several.get(text)
-        if several is not None:
-            return several
         first = self.first.get(text)
-        return () if first is None else (first,)
+        if first is None:
+            return ()
+        return self.several.get(text) or (first,) if self.several else (first,)
 
 
 class _Origin(NamedTuple):
@@ -258,10 +257,15 @@ class StreamIndex:
             return self._rows_by_turn().get(value, ())
         return self._latest_rows(key).get(value)
 
-    def sole(self, key: str) -> Collection[str]:
-        """The values of an entity key that name one row: those of entities with one chain."""
-        rows = self._latest_rows(key)
-        return rows.first.keys() - rows.several.keys() if rows.several else rows.first
+    def sole(self, key: str | None) -> Mapping[str, int]:
+        """What `rows_of` gives one row for, with that row: record IDs, or values of `key`.
+
+        Not to be changed; for whoever has much to look up.
+        """
+        rows = self._rows_by_id() if key is None else self._latest_rows(key)
+        if not rows.several:
+            return rows.first
+        return {text: row for text, row in rows.first.items() if text not in rows.several}
 
     def hit(self, row: int) -> Hit:
         """The record in row `row`, from 0."""
@@ -558,7 +562,7 @@ def read_streams(
             origin = _origin_of(opened, source, 0, compressed=compressed)
             yield StreamIndex(table, max_line=max_line, origin=origin)
             table = following
-        read = table.next_offset if alone else 0
+        read = 0 if table.observers or not alone else table.next_offset
         origin = _origin_of(opened, source, read, compressed=compressed)
         yield StreamIndex(table, max_line=max_line, origin=origin)
 
@@ -653,7 +657,7 @@ def _origin_of(
         status.st_mtime_ns,
         compressed,
         read,
-        "" if compressed else _digest(opened, read),
+        "" if compressed or not read else _digest(opened, read),
     )
 
 

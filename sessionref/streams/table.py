@@ -69,6 +69,8 @@ class Table:
 
     def add(self, decoded: Decoded, types: list[str], start: int, stop: int) -> None:
         """Add the records `start` to `stop` of `decoded`; `types` are the types of all."""
+        if start == stop:
+            return
         records: Sequence[Envelope] = decoded.records
         contents = decoded.contents
         numbers, offsets, lengths = decoded.numbers, decoded.offsets, decoded.lengths

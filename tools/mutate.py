@@ -419,15 +419,14 @@ class Trial:
             self._kills[mutant.module, int(killer)] += 1
         if status == 0:
             self.survivors.append(mutant)
+            print(shown(mutant), flush=True)
         else:
             self.killed += 1
 
     def report(self, least: float) -> int:
-        """Print the survivors and the score."""
+        """Print the score, and where mutants survived: each was printed when it had."""
         if not self.ran:
             return 1
-        for mutant in self.survivors:
-            print(shown(mutant))
         tried = self.killed + len(self.survivors)
         score = 100 * self.killed / tried if tried else 100.0
         print(f"{tried} mutants, {self.killed} killed ({self.slow} by time), {score:.1f} percent")

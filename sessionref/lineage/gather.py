@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import datetime as dt
 from array import array
-from itertools import count
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -18,7 +17,7 @@ from msgspec import UNSET
 from sessionref.lineage.measures import TOKENS, Usage, read_cost, read_usage
 from sessionref.lineage.shapes import is_array
 from sessionref.reference import try_parse
-from sessionref.streams.observe import attribute, value
+from sessionref.streams.observe import attribute, held, value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -160,21 +159,23 @@ class Gathered:
     ) -> None:
         """Take what is needed from some consecutive records, the first of them in `row`."""
         several: Sequence[Any] = records
-        for at in [n for n, record in enumerate(several) if record.copied_from is not UNSET]:
-            self._copy(row + at, several[at])
-        for at in [n for n, record in enumerate(several) if _native_of(record) is not UNSET]:
-            if b'"repeats"' in contents[at]:  # rare, and decoding every native row is dear
-                self._repeat(row + at, _native_of(several[at]))
+        there = held(records)
+        if "copiedFrom" in there:
+            for at in [n for n, record in enumerate(several) if record.copied_from is not UNSET]:
+                self._copy(row + at, several[at])
+        if "native" in there:
+            # Rare, and decoding every native row is dear.
+            for at in [n for n, content in enumerate(contents) if b'"repeats"' in content]:
+                if _native_of(several[at]) is not UNSET:
+                    self._repeat(row + at, _native_of(several[at]))
         if self._watched.isdisjoint(types):
             return
         calls = [n for n, kind in enumerate(types) if kind == "inference"]
         if calls:
             self._inferences([row + at for at in calls], [several[at] for at in calls])
-        handlers = self._see.get
-        for at, kind, record in zip(count(row), types, several):
-            handler = handlers(kind)
-            if handler is not None:
-                handler(at, record)
+        handlers = self._see
+        for at in [n for n, kind in enumerate(types) if kind in handlers]:
+            handlers[types[at]](row + at, several[at])
 
     # -- One kind of record each ------------------------------------------------------------
 

@@ -30,7 +30,7 @@ import sys
 import time
 import types
 from collections import Counter
-from functools import partial
+from functools import cache, partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -50,7 +50,7 @@ PACKAGES = {
 
 #: Seconds that a mutant may take beyond what all tests take unbroken.
 _PATIENCE = 20.0
-_NOTICED = 1
+_NOTICED, _IMPOSSIBLE = 1, 2
 
 _COMPARISONS: dict[type[ast.cmpop], tuple[type[ast.cmpop], ...]] = {
     ast.Eq: (ast.NotEq,),
@@ -141,8 +141,13 @@ def mutants(name: str) -> Iterator[Mutant]:
 
 
 def tree_of(name: str) -> ast.Module:
-    """The source of a module as a tree."""
-    return ast.parse((ROOT / f"{name.replace('.', '/')}.py").read_text(encoding="utf-8"))
+    """The source of a module as a tree: as it was when it was first asked for."""
+    return ast.parse(_source(name))
+
+
+@cache
+def _source(name: str) -> str:
+    return (ROOT / f"{name.replace('.', '/')}.py").read_text(encoding="utf-8")
 
 
 def all_changes(tree: ast.Module) -> Iterator[tuple[str, ast.AST, str, Callable[[], None]]]:
@@ -401,7 +406,7 @@ class Trial:
             os.close(read)
             _silence()
             if not apply(mutant):
-                os._exit(_NOTICED)
+                os._exit(_IMPOSSIBLE)
             for number in order:
                 if _fails(items[number]):
                     os.write(write, str(number).encode())
@@ -420,7 +425,7 @@ class Trial:
         if status == 0:
             self.survivors.append(mutant)
             print(shown(mutant), flush=True)
-        else:
+        elif os.waitstatus_to_exitcode(status) != _IMPOSSIBLE:
             self.killed += 1
 
     def report(self, least: float) -> int:

@@ -155,7 +155,7 @@ class Gathered:
         row: int,
         types: Sequence[str],
         records: Sequence[Envelope],
-        contents: Sequence[bytes],
+        contents: Sequence[bytes],  # noqa: ARG002 - what is needed of them is decoded
     ) -> None:
         """Take what is needed from some consecutive records, the first of them in `row`."""
         several: Sequence[Any] = records
@@ -164,10 +164,11 @@ class Gathered:
             for at in [n for n, record in enumerate(several) if record.copied_from is not UNSET]:
                 self._copy(row + at, several[at])
         if "native" in there:
-            # Rare, and decoding every native row is dear.
-            for at in [n for n, content in enumerate(contents) if b'"repeats"' in content]:
-                if _native_of(several[at]) is not UNSET:
-                    self._repeat(row + at, _native_of(several[at]))
+            rows = [n for n, record in enumerate(several) if _native_of(record) is not UNSET]
+            firsts = _repeated([_native_of(several[at]) for at in rows])
+            if any(first is not None for first in firsts):
+                found = zip(rows, firsts, strict=True)
+                self.repeats.update((row + at, first) for at, first in found if first is not None)
         if self._watched.isdisjoint(types):
             return
         calls = [n for n, kind in enumerate(types) if kind == "inference"]
@@ -183,14 +184,6 @@ class Gathered:
         raw = bytes(record.copied_from)
         if raw != b"null":
             self.copied[row] = raw
-
-    def _repeat(self, row: int, raw: Any) -> None:
-        try:
-            first = _repeats(raw).repeats
-        except (msgspec.DecodeError, RecursionError):
-            return
-        if first is not None:
-            self.repeats[row] = first
 
     def _declaration(self, row: int, record: Any) -> None:
         self.declared.append(
@@ -322,11 +315,27 @@ class _Repeats(msgspec.Struct, gc=False):
 
 _model = msgspec.json.Decoder(_Model).decode
 _repeats = msgspec.json.Decoder(_Repeats).decode
+_all_repeats = msgspec.json.Decoder(list[_Repeats]).decode
 _native_of = attrgetter(attribute("native"))
 _inference_id_source_of = attrgetter(attribute("inferenceIdSource"))
 _NO_TOKENS = (0,) * len(TOKENS)
 _NOTHING_SAID = read_usage(b"{}")
 _all_usages = msgspec.json.Decoder(list[Usage]).decode
+
+
+def _repeated(natives: Sequence[msgspec.Raw]) -> list[str | None]:
+    """The member `repeats` of each; None where there is none, or none that can be read."""
+    try:
+        return [one.repeats for one in _all_repeats(b"[" + b",".join(natives) + b"]")]
+    except (msgspec.DecodeError, RecursionError):
+        return [_repeat(native) for native in natives]
+
+
+def _repeat(native: msgspec.Raw) -> str | None:
+    try:
+        return _repeats(native).repeats
+    except (msgspec.DecodeError, RecursionError):
+        return None
 
 
 def _usages(records: Sequence[Any]) -> list[Usage | None]:

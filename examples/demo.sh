@@ -1,5 +1,6 @@
 #!/bin/sh
-# References parsed, made canonical, hashed and resolved, inside the real-shaped logs of this folder.
+# References parsed, made canonical, hashed and resolved, inside the real-shaped logs of this folder;
+# how the sessions in them hang together, and what they used.
 # `make demo` runs it; BIN is where the command `sessionref` is installed.
 set -eu
 
@@ -63,3 +64,9 @@ run resolve codex callId=call_3ZuEnYyYtdkK4omcwSACg6so
 title 'The same in a stream, with the record itself'
 sessionref convert codex --into "$out"
 (cd "$out" && run resolve . "$codex#line/6" --show)
+
+title 'How these sessions hang together: a subagent, forks, a wrapper, and a parent that is missing'
+run tree claude-code codex t3-code
+
+title 'What they used, counted once: copies of a fork and reports of a wrapper are no second use'
+run usage claude-code codex t3-code

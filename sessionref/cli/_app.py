@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from importlib import import_module
 from io import StringIO
@@ -61,6 +62,9 @@ def program() -> None:
 
 def run(arguments: Sequence[str]) -> int:
     """Run the command with `arguments`; returns its exit code."""
+    # Hardly anything that commands make is part of a cycle, and nearly all lasts to the end:
+    # looking for cycles as often as Python does takes as long as all the rest of `tree`.
+    gc.set_threshold(200_000, 50, 1_000)
     if "_SESSIONREF_COMPLETE" in os.environ:  # a shell asks for completions
         program.main([*arguments], prog_name="sessionref")
     try:

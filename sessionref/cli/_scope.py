@@ -26,6 +26,10 @@ if TYPE_CHECKING:
 __all__ = ["lineage_findings", "read_scope", "report_findings"]
 
 
+#: How many findings about lineage are shown.
+_SHOWN = 20
+
+
 class _Nobody:
     """An observer that looks at nothing."""
 
@@ -44,8 +48,7 @@ class _Nobody:
 def read_scope(paths: tuple[str, ...], registry: Registry | None) -> Scope:
     """The scope of `paths`, or of the known places where none are given."""
     given = paths_or_places(paths)
-    # A file can hold several streams, and several files be read before the first: that each stream
-    # moves the bar on is close enough.
+    # A file can hold several streams, or none: that each stream moves the bar on is close enough.
     files: list[Found] = list(walk(given, _silent)) if sys.stderr.isatty() else []
     bar = watched(files, len(files), shares_terminal=False)
 
@@ -54,6 +57,7 @@ def read_scope(paths: tuple[str, ...], registry: Registry | None) -> Scope:
         return _Nobody()
 
     with closing(bar):
+        next(bar, None)  # it is there from now on
         return Scope.read(given, observers=(step,), registry=registry)
 
 
@@ -77,16 +81,20 @@ def lineage_findings(scope: Scope) -> Iterator[Finding]:
 def report_findings(scope: Scope, outcome: Outcome, *, lineage: bool) -> list[Finding]:
     """All findings of reading and of lineage; what could not be read is written to stderr.
 
-    So are, with `lineage`, errors and warnings about lineage. Of other errors and warnings only the
-    number is. An error makes the exit code 1.
+    So are, with `lineage`, the first errors and warnings about lineage. Of other errors and
+    warnings only the number is. An error makes the exit code 1.
     """
     reading, about = list(scope.findings), list(lineage_findings(scope))
     untold: list[Finding] = []
     for finding in reading:
         (outcome.report if finding.code in UNREAD else untold.append)(finding)
+    told = 0
     for finding in about:
-        told = lineage and finding.severity != "notice"
-        (outcome.report if told else untold.append)(finding)
+        if lineage and finding.severity != "notice" and told < _SHOWN:
+            outcome.report(finding)
+            told += 1
+        else:
+            untold.append(finding)
     errors = sum(finding.severity == "error" for finding in untold)
     warnings = sum(finding.severity == "warning" for finding in untold)
     if errors:

@@ -14,7 +14,7 @@ DEMO = Path(__file__).parents[2] / "examples" / "demo.sh"
 
 @pytest.mark.skipif(not DEMO.exists(), reason="needs the checkout")
 def test_demo_shows_a_record_an_entity_and_a_turn():
-    """It runs to its end, and everything in it resolves but what is shown as ambiguous or bad."""
+    """All in it resolves but what is shown as ambiguous or bad; tree and totals end it."""
     done = subprocess.run(
         ["sh", str(DEMO)],
         env={**os.environ, "BIN": str(Path(sys.executable).parent)},
@@ -25,5 +25,10 @@ def test_demo_shows_a_record_an_entity_and_a_turn():
     assert (done.returncode, done.stderr) == (0, b"")
     assert text.count("\nresolved  ") == 7
     assert text.count("\nambiguous, exact: false  ") == 1
-    assert "unresolved" not in text
+    assert "\nunresolved" not in text
+    tree, usage = text.partition("$ sessionref usage")[::2]
+    assert "$ sessionref tree" in tree
+    assert "root, primary" in tree
+    assert "named, not read" in tree
+    assert usage.rstrip().endswith("are proven copies, which count nowhere.")
     assert "\x1b" not in text

@@ -19,7 +19,7 @@ __all__ = ["Branch", "Drawing"]
 
 
 class Branch(NamedTuple):
-    """A session below another, and all edges that join the two."""
+    """A session below another, and all edges that join the two, by facet."""
 
     parent: str
     child: str
@@ -43,11 +43,10 @@ class Drawing:
         best: dict[str, tuple[int, str]] = {}
         forest = picture.forest
         for (parent, child), edges in sorted(joined.items(), key=lambda item: item[0]):
+            edges.sort(key=lambda edge: EDGE_FACETS.index(edge.facet))
             self.branches.setdefault(parent, []).append(Branch(parent, child, tuple(edges)))
-            rank = min(EDGE_FACETS.index(edge.facet) for edge in edges)
-            if all(edge.facet == ANNOUNCES for edge in edges) and (
-                parent not in forest.parents(child)
-            ):
+            rank = EDGE_FACETS.index(edges[0].facet)
+            if edges[0].facet == ANNOUNCES and parent not in forest.parents(child):
                 rank = len(EDGE_FACETS)  # the child names another spawner
             best[child] = min(best.get(child, (rank, parent)), (rank, parent))
         self.home = {child: parent for child, (_, parent) in best.items()}

@@ -160,7 +160,7 @@ class _Forest:
         if len(stack) > self._levels:
             head = f"{glyphs.ellipsis}{len(stack) - self._levels} {head}"
         head += glyphs.fork if at < len(siblings) else glyphs.last
-        facets = sorted({edge.facet for edge in branch.edges}, key=EDGE_FACETS.index)
+        facets = dict.fromkeys(edge.facet for edge in branch.edges)
         marks = [(facet, glyphs.marks[facet]) for facet in facets]
         row = self._rows[branch.child]
         details = list(_edge_words(branch.edges))
@@ -191,9 +191,7 @@ class _Forest:
             said += f", names ordinal {edge.ordinal}"
         if edge.through is not None:
             said += f", through {shown(str(edge.through))}"
-        if place.file is not None:
-            said += f", {shown(printable(place.file))}"
-            said += "" if place.line is None else f":{place.line}"
+        said += f", {shown(printable(place.file or 'stdin'))}:{place.line}"
         return [("dim", head), ("dim", said)]
 
     def _rails(self, stack: list[tuple[list[Branch], int]]) -> str:
@@ -280,12 +278,8 @@ class _Forest:
 
 
 def _edge_words(edges: Iterable[Edge]) -> Iterator[tuple[str, str]]:
-    """What the session below is to the one above, by the order of facets."""
-    said = [
-        (edge.facet, _word(edge), _notes(edge))
-        for edge in sorted(edges, key=lambda edge: EDGE_FACETS.index(edge.facet))
-    ]
-    said = list(dict.fromkeys(said))
+    """What the session below is to the one above."""
+    said = list(dict.fromkeys((edge.facet, _word(edge), _notes(edge)) for edge in edges))
     for (facet, word, notes), following in zip(said, [*said[1:], None], strict=True):
         # What is noted of several facets alike is noted once, after the last of them.
         told = notes and (following is None or following[2] != notes)

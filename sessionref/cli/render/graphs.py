@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 from xml.sax.saxutils import escape
 
 from sessionref.cli._text import printable, shown
@@ -180,7 +181,7 @@ def graphml_lines(picture: Picture) -> Iterator[str]:
 def _node_values(picture: Picture, row: Row) -> dict[str, object]:
     session = row.lineage
     values: dict[str, object] = {
-        "session": row.name,
+        "session": None if row.name is None else _holdable(row.name),
         "label": label(row),
         "read": session is not None,
         "selected": row.selected,
@@ -213,13 +214,17 @@ def _data(domain: str, values: Mapping[str, object]) -> Iterator[str]:
 def _xml(text: str) -> str:
     """`text` for XML, exactly; invisible characters as references.
 
-    What XML cannot hold at all stands as an escape. A canonical key holds nothing of the kind but
-    U+FFFE and U+FFFF.
+    What XML cannot hold at all stands as an escape.
     """
     return "".join(
         c if c.isprintable() else shown(c) if _is_no_xml(c) else f"&#{ord(c)};"
         for c in escape(text)
     )
+
+
+def _holdable(name: str) -> str:
+    """`name` as a reference to the same session that XML can hold, where it cannot hold that."""
+    return "".join(quote(c) if _is_no_xml(c) else c for c in name)
 
 
 #: What XML 1.0 cannot hold, not even as a reference.

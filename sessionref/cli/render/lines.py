@@ -6,6 +6,7 @@ import os
 import shutil
 import sys
 from html import escape
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
@@ -13,7 +14,7 @@ from rich.cells import cell_len
 from sessionref.cli._text import shown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
     from typing import TypeAlias
 
     #: Pieces of a line, each with the name of its style; "" is none.
@@ -92,7 +93,7 @@ def middle(text: str, limit: int, *, ellipsis: str = "…") -> str:
     left = limit - len(ellipsis)
     if left < 2:  # noqa: PLR2004 - something before and something after
         return ellipsis[:limit]
-    tail = _taken(reversed(text), left // 2)[::-1]
+    tail = _taken(text[::-1], left // 2)[::-1]
     return _taken(text, left - _columns(tail)) + ellipsis + tail
 
 
@@ -100,12 +101,9 @@ def _columns(text: str) -> int:
     return len(text) if text.isascii() else cell_len(text)
 
 
-def _taken(characters: Iterable[str], limit: int) -> str:
+def _taken(text: str, limit: int) -> str:
     """The first characters, as many as fit into `limit` columns."""
-    taken: list[str] = []
-    for character in characters:
-        limit -= _columns(character)
-        if limit < 0:
-            break
-        taken.append(character)
-    return "".join(taken)
+    used = accumulate(map(_columns, text))
+    return "".join(
+        character for character, columns in zip(text, used, strict=True) if columns <= limit
+    )

@@ -72,10 +72,15 @@ class Outcome:
         """Count files of folders that are of an unknown kind."""
         self._passed_over += files
 
-    def end(self) -> NoReturn:
-        """Say what was passed over, and end the command with the exit code."""
+    def tell_passed_over(self) -> None:
+        """Say what was passed over so far."""
         if self._passed_over:
             complain(f"passed over what is no known kind of log: {self._passed_over} file(s)")
+            self._passed_over = 0
+
+    def end(self) -> NoReturn:
+        """Say what was passed over, and end the command with the exit code."""
+        self.tell_passed_over()
         raise click.exceptions.Exit(self.code)
 
 

@@ -105,4 +105,5 @@ def report_findings(scope: Scope, outcome: Outcome, *, lineage: bool) -> list[Fi
             "what is wrong with streams"
         )
     outcome.note_passed_over(scope.passed_over)
+    outcome.tell_passed_over()
     return [*reading, *about]

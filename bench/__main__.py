@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bench import processes, references, streams
+from bench import processes, references, scopes, streams
 from bench.measure import Settings
 from bench.report import line, machine, markdown
 
@@ -25,6 +25,8 @@ _SUITES: dict[str, Callable[[Settings], Iterator[Row]]] = {
     "stdin": processes.stdin,
     "index": streams.index,
     "resolve": streams.resolve,
+    "scope": scopes.scope,
+    "check": scopes.check,
 }
 
 _FULL = Settings(rounds=25, process_rounds=31, sample=0.02, scale=1)

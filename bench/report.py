@@ -37,6 +37,8 @@ _TITLES = {
     "stdin": "Streaming from stdin",
     "index": "Index a stream in memory",
     "resolve": "Resolve in a warm index",
+    "scope": "Read many streams as one scope",
+    "check": "Check a clean corpus",
 }
 
 

@@ -141,15 +141,17 @@ class _Writer:
         )
 
 
-def stream(count: int, seed: int = 5) -> bytes:
-    """The bytes of a stream of `count` records or a few more."""
+def stream(
+    count: int, seed: int = 5, session: str = "5d2f7a90-3c1e-4b86-9f04-a1c2e3d4f567"
+) -> bytes:
+    """The bytes of a stream of `count` records or a few more, of the session of that ID."""
     writer = _Writer(seed)
     writer.write(
         "session",
         "h",
         formatVersion="0.1",
         agent={"name": "claude-code", "version": "2.1.305"},
-        sessionId="5d2f7a90-3c1e-4b86-9f04-a1c2e3d4f567",
+        sessionId=session,
         producer={"name": "bench", "version": "1", "method": "converter", "lossy": []},
         startedAt="2026-10-26T14:00:00.000Z",
         scope="primary",

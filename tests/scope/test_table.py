@@ -610,3 +610,37 @@ def test_conditions_and_declarations_are_plain_values():
     """The parts of the table are values of their own."""
     assert Condition(path="a.b", value="x").steps == ("a", "b")
     assert DeclaredIn(what="root", path="a.*.id", source="stated").steps == ("a", "*", "id")
+
+
+def test_references_keep_the_order_of_their_records():
+    """Whatever kind of member they stand in, references come record by record."""
+    records = [
+        {"type": "message", "messageId": "m", "inferenceId": "i"},
+        {"type": "rewind", "to": "r1", "inferenceId": "j"},
+        {"type": "inference", "inferenceId": "i", "copiedFrom": {"record": "r1"}},
+        {"type": "tool_call", "callId": "c", "supersedes": "r0", "inferenceId": ""},
+        {"type": "tombstone", "targets": ["r1", "messageId=m"], "inferenceId": "i"},
+    ]
+    found = scope(stream(*records))
+    got = [(r.at.id, r.path, r.value) for r in found.resolutions()]
+    assert got == [
+        ("r1", "$.inferenceId", "i"),
+        ("r2", "$.inferenceId", "j"),
+        ("r2", "$.to", "r1"),
+        ("r3", "$.copiedFrom.record", "r1"),
+        ("r4", "$.supersedes", "r0"),
+        ("r4", "$.inferenceId", ""),
+        ("r5", "$.inferenceId", "i"),
+        ("r5", "$.targets[0]", "r1"),
+        ("r5", "$.targets[1]", "messageId=m"),
+    ]
+    problems = [(r.at.id, r.path) for r in found.problems()]
+    assert problems == [("r2", "$.inferenceId"), ("r4", "$.supersedes"), ("r4", "$.inferenceId")]
+
+
+def test_an_entity_with_several_latest_revisions_is_a_problem():
+    """Looking many references up together finds the same as looking up each."""
+    call = {"type": "inference", "inferenceId": "i"}
+    message = {"type": "message", "messageId": "m", "inferenceId": "i"}
+    found = scope(stream(call, call, message, {**call, "inferenceId": "k"}))
+    assert [(r.at.id, r.outcome.state) for r in found.problems()] == [("r3", "ambiguous")]

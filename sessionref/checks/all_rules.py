@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from sessionref.checks import (
     actors,
+    ancestry,
+    backing,
+    copies,
+    counting,
+    delegations,
     derived,
+    facets,
     identity,
     references,
     refs,
@@ -12,4 +18,18 @@ from sessionref.checks import (
     turns,
 )
 
-__all__ = ["actors", "derived", "identity", "references", "refs", "resolution", "turns"]
+__all__ = [
+    "actors",
+    "ancestry",
+    "backing",
+    "copies",
+    "counting",
+    "delegations",
+    "derived",
+    "facets",
+    "identity",
+    "references",
+    "refs",
+    "resolution",
+    "turns",
+]

@@ -32,9 +32,24 @@ _RANK = {
     "bad-actor": 2,
 }
 _LAST = 3
+#: Codes that say more about a reference than that it leads nowhere.
+_SAYS_MORE = frozenset({"calls-differ"})
+_ABSENT = frozenset({"no-such-entity", "no-such-record"})
+#: What is said of a place only where nothing else is: the link that is missing there is at fault.
+_AFTER_ALL = frozenset({"second-announcement"})
 #: Where things are declared that records refer to.
 _DECLARING = ("$.participants", "$.workspace", "$.conversation")
 _GRAVITY = {severity: rank for rank, severity in enumerate(SEVERITIES)}
+
+#: Codes that only say that something inside cannot be read.
+_AMOUNTS = frozenset({"bad-usage", "bad-cost"})
+#: Codes of what may only follow from a fault in another member, by its path from the object that
+#: the finding is about a member of.
+_FOLLOWS = {
+    "out-of-place": ".mode",
+    "missing-child-session": ".capture",
+    "mirror-of-many": ".lineage.executedBy",
+}
 
 #: Members without which a line is no record.
 _REQUIRED = frozenset({"$.type", "$.seq", "$.id"})
@@ -118,14 +133,22 @@ def _at_places(found: Sequence[Finding]) -> Iterator[Finding]:
     """
     ranked = sorted(
         found,
-        key=lambda f: (_GRAVITY[f.severity], _RANK.get(f.code, _LAST), f.rule is None),
+        key=lambda f: (
+            _GRAVITY[f.severity],
+            f.code in _AFTER_ALL,
+            _RANK.get(f.code, _LAST),
+            f.rule is None,
+        ),
     )
     ruled: set[tuple[str | None, str]] = set()
     broken: set[tuple[str | None, str]] = set()
+    wrong: set[tuple[str | None, str]] = set()
+    told = {(f.id, f.path) for f in found if f.code in _SAYS_MORE}
     for finding in ranked:
         if finding.path is not None and finding.severity == "error":
             above = _above(finding.id, finding.path)
             broken.update(above)
+            wrong.add((finding.id, finding.path))
             if finding.rule is not None and finding.code in _RANK:
                 ruled.update(above)
     unusable: set[tuple[str | None, str]] = set()
@@ -141,6 +164,12 @@ def _at_places(found: Sequence[Finding]) -> Iterator[Finding]:
                 or not unusable.isdisjoint((place, *above))
                 or (finding.rule is None and finding.code == "bad-member" and place in ruled)
                 or (finding.code == "no-session-named" and above[-1] in broken)
+                or (finding.code in _AMOUNTS and place in broken)
+                or (finding.code in _ABSENT and finding.severity == "notice" and place in told)
+                or (
+                    finding.code in _FOLLOWS
+                    and (finding.id, above[-1][1] + _FOLLOWS[finding.code]) in wrong
+                )
             ):
                 continue
             if finding.severity == "error":

@@ -11,7 +11,19 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-__all__ = ["Check", "Convert", "Example", "Expected", "Resolve", "header", "lines"]
+__all__ = [
+    "Check",
+    "Convert",
+    "Example",
+    "Expected",
+    "Judge",
+    "Relate",
+    "Resolve",
+    "Total",
+    "facet",
+    "header",
+    "lines",
+]
 
 
 class Expected(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel"):
@@ -63,7 +75,49 @@ class Convert(msgspec.Struct, frozen=True, kw_only=True, tag="convert", tag_fiel
     wrong: tuple[dict[str, Any], ...]
 
 
-Example: TypeAlias = Check | Resolve | Convert
+class Judge(msgspec.Struct, frozen=True, kw_only=True, tag="judge", tag_field="operation"):
+    """A record whose originality is asked for: ``copy``, ``original``, ``unknown``, or None.
+
+    `ref` is a session reference to the record. `answer` holds `originality`; `wrong` is an answer
+    that the rule excludes.
+    """
+
+    about: str
+    streams: tuple[str, ...]
+    ref: str
+    answer: dict[str, Any]
+    wrong: dict[str, Any]
+
+
+class Total(msgspec.Struct, frozen=True, kw_only=True, tag="total", tag_field="operation"):
+    """Streams whose use is totalled.
+
+    `answer` holds what matters of `countedOnce`, `original`, `copied` and `unknown` of the whole
+    (objects with `calls` and the token counts), and `mayIncludeCopies`; `wrong` is an answer that
+    the rule excludes.
+    """
+
+    about: str
+    streams: tuple[str, ...]
+    answer: dict[str, Any]
+    wrong: dict[str, Any]
+
+
+class Relate(msgspec.Struct, frozen=True, kw_only=True, tag="relate", tag_field="operation"):
+    """Streams whose sessions are related to each other.
+
+    `answer` holds `sessions`, each with `session` and `root` (true or null), and `edges`, each with
+    what matters of `from`, `to`, `facet`, `state` and `exact`; all there are, in any order. `wrong`
+    is an answer that the rule excludes.
+    """
+
+    about: str
+    streams: tuple[str, ...]
+    answer: dict[str, Any]
+    wrong: dict[str, Any]
+
+
+Example: TypeAlias = Check | Resolve | Convert | Judge | Total | Relate
 
 
 def header(session: str = "s1", agent: str = "codex", **members: Any) -> dict[str, Any]:
@@ -76,6 +130,11 @@ def header(session: str = "s1", agent: str = "codex", **members: Any) -> dict[st
         "sessionId": session,
         **members,
     }
+
+
+def facet(session: str, **members: Any) -> dict[str, Any]:
+    """A facet of a lineage that names a session, with `members` beside what each has."""
+    return {"session": session, "evidence": "native_field", **members}
 
 
 def lines(*records: dict[str, Any]) -> str:

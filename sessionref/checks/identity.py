@@ -236,7 +236,7 @@ def asr_054(view: View) -> Iterator[Finding]:
     key = view.index.key
     if key is None or key.namespace is not None:
         return
-    agent = view.registry.agent(key.agent)
+    agent = view.agent
     if agent is None or agent.namespace is None:
         return
     needed = agent.namespace.needed.value

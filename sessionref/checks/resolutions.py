@@ -34,6 +34,12 @@ _RULE_OF_FAULT = {
     "claims-complete": "ASR-079",
 }
 
+#: The rules under which some members must be what the references in them stand in.
+_RULE_OF_SHAPE = {
+    "$.lineage.inherits": "ASR-400",
+    "$.lineage.executedBy": "ASR-420",
+}
+
 #: The rules of reasons for which a reference has no target.
 _RULE_OF_REASON = {
     "no-such-record": "ASR-063",
@@ -134,6 +140,8 @@ def _of_fault(problem: Resolution, fault: str) -> Finding:
         finding = _said(problem, error.rule, error.code, "error", error.message)
         return msgspec.structs.replace(finding, component=error.component, span=error.span)
     rule = _RULE_OF_FAULT.get(fault, problem.field.rule)
+    if fault == "wrong-shape":
+        rule = _RULE_OF_SHAPE.get(problem.path, rule)
     return _said(problem, rule, fault, "error", REFERENCE_FAULTS[fault])
 
 

@@ -9,9 +9,11 @@ import msgspec
 
 from sessionref.checks.causes import Causes, root_causes
 from sessionref.checks.envelopes import Envelopes
+from sessionref.checks.lineages import Lineages
 from sessionref.checks.resolutions import resolution_findings
 from sessionref.checks.rules import rules
 from sessionref.checks.view import View
+from sessionref.lineage.gather import Gathered
 from sessionref.scope.resolve import Resolver
 
 if TYPE_CHECKING:
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["OBSERVERS", "Strict", "check"]
 
 #: What a scope must have been read with, so that every rule finds what it looks at.
-OBSERVERS: tuple[Callable[[], Observer], ...] = (Envelopes,)
+OBSERVERS: tuple[Callable[[], Observer], ...] = (Envelopes, Gathered)
 
 #: Gives what the strict pass finds in an input of that name.
 Strict: TypeAlias = "Callable[[Input, str | None], Iterable[Finding]]"
@@ -40,7 +42,8 @@ def check(scope: Scope, *, strict: Strict | None = None) -> Iterator[Finding]:
     The scope must have been read with `OBSERVERS`. `strict` is called with each input and its name
     and gives what the strict pass over its bytes found (`sessionref.checks.strict`), by line;
     nothing for an input that holds no streams. No more is held than the findings of one stream,
-    those of a session with several streams, and what reading them has found.
+    those of a session with several streams, those about parents and children that disagree, and
+    what reading them has found.
     """
     return _Run(scope, strict).findings()
 
@@ -50,6 +53,7 @@ class _Run:
         self._scope = scope
         self._strict = strict
         self._rules = tuple(rules().values())
+        self._lineages = Lineages(scope)
         self._captures = sorted(scope.captures, key=lambda capture: capture.place)
         #: The accounts whose captures are read, by capture; repeats have none.
         self._accounts = {
@@ -102,6 +106,7 @@ class _Run:
             account = self._accounts.get(capture)
             if account is not None:
                 found += self._of_references(capture, account)
+                found += self._lineages.findings(capture)
                 found = self._by_rules(capture, found)
             yield from root_causes([*looked_at, *found], Causes(capture.index))
 
@@ -121,7 +126,7 @@ class _Run:
         by_rule: dict[str | None, list[Finding]] = {}
         for finding in raised:
             by_rule.setdefault(finding.rule, []).append(finding)
-        view = View(capture, self._scope.registry, by_rule)
+        view = View(capture, self._scope.registry, by_rule, self._lineages.claimed(capture))
         found: list[Finding] = []
         for rule in self._rules:
             found += rule.check(view)

@@ -9,7 +9,9 @@ from sessionref.findings import Finding
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from sessionref.agent import Agent
     from sessionref.findings import Severity
+    from sessionref.lineage.effective import Effective
     from sessionref.registry import Registry
     from sessionref.scope.capture import Capture
     from sessionref.streams.index import StreamIndex
@@ -21,20 +23,29 @@ class View:
     """One stream of a scope.
 
     `raised` are the findings that reading the stream and resolving its references gave, by their
-    rule; those under no rule stand under None.
+    rule; those under no rule stand under None. `claimed` is what the stream claims of the effective
+    lineage of its session.
     """
 
-    __slots__ = ("_raised", "capture", "registry")
+    __slots__ = ("_raised", "capture", "claimed", "registry")
 
     def __init__(
         self,
         capture: Capture,
         registry: Registry,
         raised: Mapping[str | None, Sequence[Finding]],
+        claimed: Effective,
     ) -> None:
         self.capture = capture
         self.registry = registry
+        self.claimed = claimed
         self._raised = raised
+
+    @property
+    def agent(self) -> Agent | None:
+        """What the registry knows of the stream's agent, None where it has no entry."""
+        key = self.index.key
+        return None if key is None else self.registry.agent(key.agent)
 
     @property
     def index(self) -> StreamIndex:

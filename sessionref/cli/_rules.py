@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from sessionref.checks.examples import Check, Resolve
+from sessionref.checks.examples import Check, Judge, Relate, Resolve, Total
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -103,6 +103,11 @@ def _example(example: Example) -> Iterator[str]:
         yield f"{example.ref}{f' in {example.session}' if example.session else ''}"
         yield f"=> {_answer(example.answer)}"
         yield f"   not {_answer(example.wrong)}"
+    elif isinstance(example, Judge | Total | Relate):
+        yield from _streams(example.streams)
+        yield from [f"originality of {example.ref}"] if isinstance(example, Judge) else ()
+        yield f"=> {json.dumps(example.answer, ensure_ascii=False)}"
+        yield f"   not {json.dumps(example.wrong, ensure_ascii=False)}"
     else:
         yield from _converted(example)
 

@@ -11,8 +11,18 @@ if TYPE_CHECKING:
 
     from sessionref.findings import Finding
     from sessionref.lineage.lineage import Lineage
+    from sessionref.lineage.stream import StreamLineage
 
-__all__ = ["CHECKED_RULES", "copies", "cycles", "facets", "faults_of", "subagents", "usage"]
+__all__ = [
+    "CHECKED_RULES",
+    "copies",
+    "cycles",
+    "facets",
+    "faults_of",
+    "subagents",
+    "usage",
+    "usage_findings",
+]
 
 
 def facets(lineage: Lineage) -> Iterator[Finding]:
@@ -41,15 +51,20 @@ def usage(lineage: Lineage) -> Iterator[Finding]:
     """Usage and cost that cannot be read; on pages that we do not have, so without a rule."""
     for session in lineage.sessions:
         for stream in session.streams:
-            calls = stream.gathered.calls
-            rows = [(calls.rows[at], faulty) for at, faulty in calls.faulty.items()]
-            rows += [(one.row, one.faulty) for one in stream.gathered.aggregates if one.faulty]
-            for row, faulty in sorted(rows):
-                for member in faulty:
-                    message = f"{member} cannot be read, and counts nowhere"
-                    yield stream.place(row).finding(
-                        None, f"bad-{member}", message, f"$.{member}", "warning"
-                    )
+            yield from usage_findings(stream)
+
+
+def usage_findings(stream: StreamLineage) -> Iterator[Finding]:
+    """Usage and cost in one stream that cannot be read."""
+    calls = stream.gathered.calls
+    rows = [(calls.rows[at], faulty) for at, faulty in calls.faulty.items()]
+    rows += [(one.row, one.faulty) for one in stream.gathered.aggregates if one.faulty]
+    for row, faulty in sorted(rows):
+        for member in faulty:
+            message = f"{member} cannot be read, and counts nowhere"
+            yield stream.place(row).finding(
+                None, f"bad-{member}", message, f"$.{member}", "warning"
+            )
 
 
 def cycles(lineage: Lineage) -> Iterator[Finding]:

@@ -578,7 +578,7 @@ EDITS: list[tuple[Stream, str, str, Any, list[Told]]] = [
         "h",
         "lineage.spawnedBy.record",
         "callId=nope",
-        [("ASR-079", "no-such-entity", "notice", "h", "$.lineage.spawnedBy.record")],
+        [("ASR-412", "calls-differ", "warning", "h", "$.lineage.spawnedBy.record")],
     ),
     (
         SUBAGENT,

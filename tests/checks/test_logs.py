@@ -21,6 +21,7 @@ EXPLAINED = {
     "no-such-entity": "results and calls of which one side was never written (ASR-079)",
     "no-such-record": "parents that were never written (ASR-063)",
     "no-such-ordinal": "boundaries in files that count no ordinals (ASR-079)",
+    "no-announcement": "parents whose log has no result that names a child (ASR-412)",
     "no-such-turn": "turns of which no record is left (ASR-075)",
     "ambiguous": "IDs that the source used again (ASR-064)",
     "capture-scoped": "records that hold for one capture only (ASR-071)",

@@ -13,7 +13,7 @@ from grammar_scripts import CONFORMANCE, load_script
 from jsonschema import Draft202012Validator
 
 from sessionref.checks.codes import OTHER_CODES, all_codes
-from sessionref.checks.examples import Check, Convert, Resolve
+from sessionref.checks.examples import Check, Convert, Judge, Relate, Resolve, Total
 from sessionref.checks.rules import rule, rules
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def test_a_rule_says_what_it_is_and_how_it_binds(known: Rule) -> None:
     assert len(known.summary) <= 90
     assert known.explanation
     assert known.bound.endswith(".")
-    kinds = {"checked": Check, "reader": Resolve, "producer": Convert}
+    kinds = {"checked": Check, "reader": Resolve | Judge | Total | Relate, "producer": Convert}
     assert isinstance(known.good, kinds[known.kind])
     assert isinstance(known.bad, kinds[known.kind])
     if known.kind == "checked":
@@ -199,4 +199,4 @@ def test_a_scope_read_without_observers_is_checked_as_far_as_that_goes() -> None
     ]
     scope = Scope.read([Named("a", encoded(records))])
     assert list(check(scope)) == []
-    assert [f.code for f in found(records)] == ["bad-id-source", "bad-agent-name"]
+    assert [f.code for f in found(records)] == ["bad-id-source", "bad-agent-name", "lineage-cycle"]

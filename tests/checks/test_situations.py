@@ -156,8 +156,9 @@ def test_situation_R_17_an_id_with_no_utf8_form_is_one_finding_and_the_rest_goes
 
 def test_many_tiny_streams_are_one_scope(tmp_path: Path) -> None:
     """A child in one file names its parent in another; nothing is wrong with any."""
-    for number in range(300):
+    (tmp_path / "0.jsonl").write_bytes(encoded([header("s0", producer={"lossy": ["lineage"]})]))
+    for number in range(1, 300):
         lineage = {"spawnedBy": {"session": f"codex:s{number // 2}", "evidence": "native_field"}}
-        top = header(f"s{number}", lineage=lineage)
+        top = header(f"s{number}", lineage=lineage, producer={"lossy": ["lineage"]})
         (tmp_path / f"{number}.jsonl").write_bytes(encoded([top]))
     assert checked(tmp_path) == []

@@ -15,6 +15,7 @@ import msgspec
 import sessionref as sr
 from sessionref.checks.run import OBSERVERS, check
 from sessionref.checks.strict import strict_findings
+from sessionref.lineage.lineage import Lineage
 from sessionref.native.convert import read
 from sessionref.scope.scope import Scope
 from sessionref.streams.outcomes import Ambiguous, Resolved
@@ -47,6 +48,12 @@ def answered(request: dict[str, Any]) -> dict[str, Any]:
     scope = Scope.read(sources, observers=OBSERVERS)
     if request["operation"] == "check":
         return {"findings": [_finding(found) for found in check(scope, strict=_strictly)]}
+    if request["operation"] == "judge":
+        return _judged(scope, request["ref"])
+    if request["operation"] == "total":
+        return _totalled(Lineage(scope))
+    if request["operation"] == "relate":
+        return _related(Lineage(scope))
     try:
         return _resolved(scope, request["ref"], request.get("session"))
     except sr.InvalidReference as error:
@@ -83,6 +90,38 @@ def _resolved(scope: Scope, ref: str, session: str | None) -> dict[str, Any]:
         "state": outcome.state,
         "exact": outcome.exact,
         "records": [record.id for record in records],
+    }
+
+
+def _judged(scope: Scope, ref: str) -> dict[str, Any]:
+    outcome = scope.resolve(sr.parse(ref))
+    verdict = Lineage(scope).verdict(outcome.first) if isinstance(outcome, Resolved) else None
+    return {"originality": None if verdict is None else verdict.value}
+
+
+def _totalled(lineage: Lineage) -> dict[str, Any]:
+    totals = lineage.totals
+    return {
+        **msgspec.to_builtins(totals.total),
+        "mayIncludeCopies": totals.may_include_copies,
+    }
+
+
+def _related(lineage: Lineage) -> dict[str, Any]:
+    return {
+        "sessions": [
+            {"session": one.session, "root": one.lineage.root} for one in lineage.sessions
+        ],
+        "edges": [
+            {
+                "from": edge.source,
+                "to": edge.target,
+                "facet": edge.facet,
+                "state": edge.state,
+                "exact": edge.exact,
+            }
+            for edge in lineage.forest.edges
+        ],
     }
 
 

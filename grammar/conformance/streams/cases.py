@@ -461,11 +461,16 @@ CASES: dict[str, tuple[Example, ...]] = {
         ),
         _headed(
             "A record of an ancestor, and no ancestor named.",
-            header("s1", lineage={"spawnedBy": {"record": "r1", "evidence": "native_field"}}),
+            header(
+                "s1",
+                lineage={
+                    "inherits": {"mode": "none", "throughId": "r1", "evidence": "native_field"}
+                },
+            ),
             _of_header(
                 "ASR-079",
                 "no-session-named",
-                "$.lineage.spawnedBy.record",
+                "$.lineage.inherits.throughId",
                 severity="notice",
                 session=_ME,
             ),

@@ -18,6 +18,7 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 
 from cases import CASES  # noqa: E402 - beside this file
+from lineage_cases import LINEAGE_CASES  # noqa: E402
 
 _DIGITS = 2
 
@@ -45,9 +46,10 @@ def main(arguments: list[str]) -> int:
 def files() -> list[tuple[Path, str]]:
     """Each file of vectors and what is in it."""
     found: list[tuple[Path, str]] = []
+    further = CASES | LINEAGE_CASES
     for number, rule in rules().items():
         cases: list[dict[str, Any]] = []
-        for at, case in enumerate((rule.good, rule.bad, *CASES.get(number, ())), 1):
+        for at, case in enumerate((rule.good, rule.bad, *further.get(number, ())), 1):
             members = msgspec.to_builtins(case)
             if members["operation"] == "check":
                 members.setdefault("findings", [])

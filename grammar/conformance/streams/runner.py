@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).parent
 
+#: What an answer about related sessions holds.
+_RELATED = ("sessions", "edges")
 #: What is sent of a case, apart from its answer.
 _SENT = ("id", "operation", "streams", "ref", "session", "log")
 
@@ -74,7 +76,11 @@ def is_right(case: dict[str, Any], answer: Any) -> bool:
     if not isinstance(answer, dict):
         return False
     if case["operation"] == "check":
-        return same_findings(answer.get("findings"), case["findings"])
+        return same_objects(answer.get("findings"), case["findings"])
+    if case["operation"] == "relate":
+        return all(same_objects(answer.get(name), case["answer"][name]) for name in _RELATED)
+    if case["operation"] in {"judge", "total"}:
+        return _holds(answer, case["answer"])
     if case["operation"] == "resolve":
         return all(answer.get(name) == value for name, value in case["answer"].items())
     return has_records(answer.get("records"), case["records"])
@@ -87,13 +93,13 @@ def is_excluded(case: dict[str, Any], answer: Any) -> bool:
     return is_right({**case, "answer": case["wrong"], "records": case["wrong"]}, answer)
 
 
-def same_findings(found: Any, wanted: list[dict[str, Any]]) -> bool:
-    """Whether the findings are those that are wanted, in any order, as far as these say."""
+def same_objects(found: Any, wanted: list[dict[str, Any]]) -> bool:
+    """Whether the objects are those that are wanted, in any order, as far as these say."""
     if not isinstance(found, list) or len(found) != len(wanted):
         return False
     left = list(found)
-    for finding in wanted:
-        match = next((f for f in left if finding.items() <= f.items()), None)
+    for one in wanted:
+        match = next((f for f in left if one.items() <= f.items()), None)
         if match is None:
             return False
         left.remove(match)

@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 __all__ = [
     "SIDE_AGENT",
     "Delegation",
+    "Launch",
     "Notification",
     "Slot",
     "agent_slot",
     "delegation",
     "is_short",
-    "launch",
     "notification",
     "reference",
 ]
@@ -75,6 +75,13 @@ class Delegation(msgspec.Struct, gc=False):
     description: str | None = None
 
 
+class Launch(msgspec.Struct, gc=False):
+    """The run of a workflow, and the call that launched it."""
+
+    run_id: str
+    call_id: str
+
+
 class Notification(msgspec.Struct, gc=False):
     """What became of a background task: for an agent, the task's ID is the agent's."""
 
@@ -91,58 +98,48 @@ class _Result(msgspec.Struct, rename="camel", gc=False):
     run_id: str | None = None
 
 
-class _Progress(msgspec.Struct, rename="camel", gc=False):
-    type: str | None = None
-    agent_id: str | None = None
-
-
 class _Origin(msgspec.Struct, gc=False):
     kind: str | None = None
 
 
 _results = Rows(_Result)
-_progresses = Rows(_Progress)
 _origins = Rows(_Origin)
 _text = msgspec.json.Decoder(str).decode
 
 
-def delegation(row: Row, data: bytes) -> Delegation | None:
-    """The delegation that a row shows; `data` are the row's bytes.
+def delegation(row: Row) -> Delegation | Launch | None:
+    """The delegation that a row shows, to a subagent or to the run of a workflow.
 
     It is the result of the delegating call, or one of the subagent's messages that old versions
     embedded as progress of the call.
     """
     if row.type == "user":
-        if b'"agentId"' not in data or not begins(row.tool_use_result, b"{"):
-            return None
-        result = _results.decode_part(row.tool_use_result)
-        if not result.agent_id or result.agent_id.startswith(SIDE_AGENT):
-            return None
-        launched = result.status == "async_launched"
-        return Delegation(
-            result.agent_id,
-            _call_of(row.message),
-            True if launched else result.is_async,
-            # A launch says that it was launched, not what became of it.
-            None if launched else _status(result.status),
-            result.agent_type,
-            result.description,
-        )
-    if row.type == "progress" and b'"agent_progress"' in data and begins(row.data, b"{"):
-        progress = _progresses.decode_part(row.data)
-        agent_id = progress.agent_id
-        if progress.type == "agent_progress" and agent_id and not agent_id.startswith(SIDE_AGENT):
+        if row.tool_use_result and begins(row.tool_use_result, b"{"):
+            return _delegation_of(_results.decode_part(row.tool_use_result), row)
+    elif row.type == "progress" and row.data is not None and row.data.type == "agent_progress":
+        agent_id = row.data.agent_id
+        if agent_id and not agent_id.startswith(SIDE_AGENT):
             return Delegation(agent_id, row.parent_tool_use_id or None)
     return None
 
 
-def launch(row: Row, data: bytes) -> tuple[str, str] | None:
-    """The run of a workflow that a row says was launched, and the call that did."""
-    if row.type != "user" or b'"runId"' not in data or not begins(row.tool_use_result, b"{"):
+def _delegation_of(result: _Result, row: Row) -> Delegation | Launch | None:
+    agent_id = result.agent_id
+    if not agent_id:
+        call = _call_of(row.message) if result.run_id else None
+        return Launch(result.run_id, call) if result.run_id and call else None
+    if agent_id.startswith(SIDE_AGENT):
         return None
-    run = _results.decode_part(row.tool_use_result).run_id
-    call = _call_of(row.message)
-    return (run, call) if run and call else None
+    launched = result.status == "async_launched"
+    return Delegation(
+        agent_id,
+        _call_of(row.message),
+        True if launched else result.is_async,
+        # A launch says that it was launched, not what became of it.
+        None if launched else _status(result.status),
+        result.agent_type,
+        result.description,
+    )
 
 
 def notification(row: Row) -> Notification | None:

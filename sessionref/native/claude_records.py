@@ -21,7 +21,13 @@ from msgspec import Raw
 from sessionref.agent import ComparisonFacts, Fact
 from sessionref.findings import Finding
 from sessionref.native.base import LineIds, Native, NativeRecord, Usage, native_id, row_fault
-from sessionref.native.claude_delegations import agent_slot, delegation, notification, reference
+from sessionref.native.claude_delegations import (
+    Delegation,
+    agent_slot,
+    delegation,
+    notification,
+    reference,
+)
 from sessionref.native.claude_rows import AGENT, blocks_of
 from sessionref.native.rows import Fault, Rows, begins, is_utf8
 from sessionref.registry import Registry
@@ -30,7 +36,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from sessionref.native.base import Report
-    from sessionref.native.claude_delegations import Delegation
     from sessionref.native.claude_rows import Message, Read, Row
 
 __all__ = ["Writer", "content_digest"]
@@ -169,7 +174,7 @@ class Writer:
         message = row.message
         if message is None or row.type not in {"user", "assistant"}:
             yield self._other(place, row)
-            yield from self._subagent(place, row, data)
+            yield from self._subagent(place, row)
             return
         call = _call_of(row, message, place.id)
         record = self._record("message", place, row)
@@ -189,7 +194,7 @@ class Writer:
             yield from self._blocks(
                 place, row, message.content, record.inference_id, line, content=content
             )
-        yield from self._subagent(place, row, data)
+        yield from self._subagent(place, row)
 
     def _mark_copy(self, place: _Place, row: Row, line: int) -> None:
         """Say whether a native field marks the row as a copy, and of what (ASR-413, 414)."""
@@ -289,10 +294,10 @@ class Writer:
         record.request_id = request
         return record
 
-    def _subagent(self, place: _Place, row: Row, data: bytes) -> Iterator[NativeRecord]:
+    def _subagent(self, place: _Place, row: Row) -> Iterator[NativeRecord]:
         """The announcement of a subagent, or a revision of it (ASR-411, 424)."""
-        said = delegation(row, data)
-        if said is not None:
+        said = delegation(row)
+        if isinstance(said, Delegation):
             container = row.session_id if row.copied_from is None else row.copied_from.session_id
             # Progress tells of an agent once; what it repeats is no change of its state.
             if container and (row.type == "user" or said.agent_id not in self._agents):

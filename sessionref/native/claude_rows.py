@@ -13,7 +13,18 @@ from sessionref.native.rows import Fault, Rows
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["AGENT", "Block", "Fork", "Message", "Read", "Row", "blocks_of", "ignore", "rows"]
+__all__ = [
+    "AGENT",
+    "Block",
+    "Fork",
+    "Message",
+    "Progress",
+    "Read",
+    "Row",
+    "blocks_of",
+    "ignore",
+    "rows",
+]
 
 #: The registered short name.
 AGENT = "claude-code"
@@ -45,6 +56,13 @@ class Fork(msgspec.Struct, rename="camel", gc=False):
     message_uuid: str | None = None
 
 
+class Progress(msgspec.Struct, rename="camel", gc=False):
+    """What is needed of the data of a `progress` row, which may embed a subagent's message."""
+
+    type: str | None = None
+    agent_id: str | None = None
+
+
 class Row(msgspec.Struct, rename="camel", gc=False):
     """What is needed of a row. All passes decode the same, so that they agree on every line."""
 
@@ -70,7 +88,7 @@ class Row(msgspec.Struct, rename="camel", gc=False):
     parent_last_uuid: str | None = None
     tool_use_result: Raw = Raw()
     parent_tool_use_id: str | None = msgspec.field(default=None, name="parentToolUseID")
-    data: Raw = Raw()
+    data: Progress | None = None
     origin: Raw = Raw()
 
     @property

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sessionref.findings import Finding
 from sessionref.native.base import native_id, row_fault
-from sessionref.native.claude_delegations import agent_slot, delegation, is_short, launch
+from sessionref.native.claude_delegations import Delegation, agent_slot, delegation, is_short
 from sessionref.native.claude_rows import rows
 from sessionref.native.rows import NoRow
 
@@ -35,6 +35,7 @@ __all__ = ["Facts", "Lines", "Named", "SlotRow", "Survey", "rows_by_session", "s
 
 _IDENTITY = frozenset({"$.sessionId", "$.agentId"})
 _CHAT = frozenset({"user", "assistant"})
+_TELLING = frozenset({"user", "progress"})
 
 
 class Named(NamedTuple):
@@ -59,6 +60,7 @@ class Facts:
     """
 
     __slots__ = (
+        "_described",
         "_leading",
         "branch",
         "carried",
@@ -80,6 +82,7 @@ class Facts:
     )
 
     def __init__(self) -> None:
+        self._described = False
         self.version: str | None = None
         self.started: str | None = None
         self.cwd: str | None = None
@@ -99,18 +102,20 @@ class Facts:
         self.lineage: dict[str, Any] = {}
         self.segment: Segment | None = None
 
-    def note(self, row: Row, data: bytes) -> None:
-        """Learn from the next row of the session; `data` are its bytes."""
-        self.version = self.version or row.version
-        self.started = self.started or row.timestamp
-        self.cwd = self.cwd or row.cwd
-        self.branch = self.branch or row.git_branch
-        if row.session_id:
-            self.carried.add(row.session_id)
-        kind = row.type
-        if row.uuid:
-            self._chain(row)
-            (self.repeated if row.uuid in self.seen else self.seen).add(row.uuid)
+    def note(self, row: Row) -> None:
+        """Learn from the next row of the session."""
+        if not self._described:
+            self._describe(row)
+        session_id, kind, uuid = row.session_id, row.type, row.uuid
+        if session_id is not None and session_id not in self.carried and session_id:
+            self.carried.add(session_id)
+        if uuid:
+            if self._leading or row.forked_from is not None:
+                self._chain(row)
+            if uuid in self.seen:
+                self.repeated.add(uuid)
+            else:
+                self.seen.add(uuid)
             if kind in _CHAT:
                 self.continued_in = None
         elif kind == "continued-in":
@@ -118,13 +123,21 @@ class Facts:
         elif kind == "fork-context-ref" and not self.rows and row.parent_session_id:
             self.context = (row.parent_session_id, row.parent_last_uuid or None)
         self.rows += 1
-        if row.session_id and row.copied_from is None:
-            found = delegation(row, data)
-            if found is not None:
+        if kind in _TELLING and session_id and row.copied_from is None:
+            found = delegation(row)
+            if isinstance(found, Delegation):
                 named = Named(found.call_id, found.role)
-                self.delegations.setdefault((row.session_id, found.agent_id), named)
-            elif (launched := launch(row, data)) is not None:
-                self.launches.setdefault(*launched)
+                self.delegations.setdefault((session_id, found.agent_id), named)
+            elif found is not None:
+                self.launches.setdefault(found.run_id, found.call_id)
+
+    def _describe(self, row: Row) -> None:
+        """Take what the header says from the first rows that have it."""
+        self.version = self.version or row.version
+        self.started = self.started or row.timestamp
+        self.cwd = self.cwd or row.cwd
+        self.branch = self.branch or row.git_branch
+        self._described = bool(self.version and self.started and self.cwd and self.branch)
 
     def _chain(self, row: Row) -> None:
         """Learn from a record that has an ID of its own whether it is one of the leading copies."""
@@ -237,29 +250,44 @@ def survey_of(lines: Lines, file: str, report: Report) -> Survey:
     adrift: dict[str, tuple[int, Facts]] = {}  # short agent IDs of rows without a session ID
     refused: set[str] = set()
     before: Slot | None = None
+    facts: Facts | None = None
+    agent_id = session_id = None  # of the row before
+    faults: list[Fault] = []
+    decode, fault = rows.decode, faults.append
     for line, data in lines(report):
-        faults: list[Fault] = []
         try:
-            row = rows.decode(data, faults.append)
+            row = decode(data, fault)
         except NoRow as error:
             report(_no_row(error, file, line))
+            faults.clear()
             continue
-        unusable = _identity_fault(faults) if faults else None
-        if unusable is not None:
-            if unusable.message not in refused:
-                refused.add(unusable.message)
-                report(row_fault(unusable, file, line))
+        if faults:
+            unusable = _identity_fault(faults)
+            faults.clear()
+            if unusable is not None:
+                if unusable.message not in refused:
+                    refused.add(unusable.message)
+                    report(row_fault(unusable, file, line))
+                continue
+        if (
+            row.session_id == session_id
+            and row.agent_id == agent_id
+            and facts is not None
+            and (second is None or not open_question)
+        ):
+            facts.note(row)  # as most rows: of the session of the row before
             continue
         if row.agent_id and is_short(row.agent_id):
             if not row.session_id:
-                adrift.setdefault(row.agent_id, (line, Facts()))[1].note(row, data)
+                adrift.setdefault(row.agent_id, (line, Facts()))[1].note(row)
                 continue
             survey.containers.setdefault(row.agent_id, set()).add(row.session_id)
         slot = survey.slot_of(row, line, before)
         if slot is None:
-            leading.note(row, data)
+            leading.note(row)
             continue
         before = slot
+        agent_id, session_id = row.agent_id, row.session_id
         facts = survey.slots.get(slot)
         if facts is None:
             facts = survey.slots[slot] = Facts()
@@ -275,7 +303,7 @@ def survey_of(lines: Lines, file: str, report: Report) -> Survey:
                 if slot == second and row.parent_uuid in survey.slots[first].seen:
                     survey.head, survey.head_end, survey.heir = first, second_line, second
                     facts.absorb(survey.slots.pop(first))
-        facts.note(row, data)
+        facts.note(row)
     _close(survey, leading, adrift, file, report, silent=bool(refused))
     return survey
 

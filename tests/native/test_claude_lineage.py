@@ -985,3 +985,15 @@ def test_calls_without_request_take_that_of_their_call():
     assert [call.get("requestId") for call in log.of("inference")] == ["q1", "q1"]
     lone = convert(assistant("a1", "m1", request=None))
     assert "requestId" not in lone.of("inference")[0]
+
+
+def test_C_22_a_result_that_sums_up_a_child_is_no_call(tmp_path: Path):
+    """The tokens in the delegating result are the child's, whose own file has its calls."""
+    said = {"totalTokens": 4000, "usage": {"input_tokens": 4, "output_tokens": 9}}
+    family = Family(
+        tmp_path,
+        {"p.jsonl": [assistant("a1", "m1"), result(AGENT, said=said)], "c.jsonl": child()},
+    )
+    for session in (PARENT, CHILD):
+        assert len(family.of(session, "inference")) == 1
+    assert not [r for r in family.sessions[PARENT] if r["type"] != "inference" and "usage" in r]

@@ -161,10 +161,12 @@ def asr_422(view: View) -> Iterator[Finding]:
     That its turns were run by that session does not say so. The agent's entry in the registry says
     by what a source shows it.
     """
-    yield from view.of("ASR-422")
+    found = list(view.of("ASR-422"))
+    yield from found
     agent = view.agent
     if (
-        agent is not None
+        not found
+        and agent is not None
         and view.claimed.is_mirror
         and (agent.mirror is None or agent.mirror.possible.value != "yes")
     ):

@@ -113,6 +113,10 @@ def root_causes(found: Iterable[Finding], causes: Causes) -> Iterator[Finding]:
     undeclared = causes.some_are_unread or any(
         f.code in _RANK and f.path is not None and f.path.startswith(_DECLARING) for f in ordered
     )
+    #: Whether an announcement may be there that could not be read.
+    unheard = causes.some_are_unread or any(
+        f.path == "$.childSession" and f.severity == "error" for f in ordered
+    )
     for line, group in groupby(ordered, lambda finding: finding.line):
         at_line = list(group)
         for finding in _at_places(at_line) if len(at_line) > 1 else at_line:
@@ -120,6 +124,7 @@ def root_causes(found: Iterable[Finding], causes: Causes) -> Iterator[Finding]:
                 (finding.code == "no-header" and causes.header_is_unread())
                 or (finding.code == "supersedes-unknown" and line in dangling)
                 or (finding.code == "not-declared" and undeclared)
+                or (finding.code == "no-announcement" and unheard)
             ):
                 continue
             yield finding

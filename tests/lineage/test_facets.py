@@ -171,7 +171,7 @@ def test_neither_of_two_boundaries_is_taken():
     assert (facets["inherits"].through_id, facets["inherits"].through_ordinal) == (None, None)
 
 
-@pytest.mark.parametrize("reason", [*REASONS, "openclaw.archive", "openclaw:x", "a/b"])
+@pytest.mark.parametrize("reason", [*sorted(REASONS), "openclaw.archive", "openclaw:x", "a/b"])
 def test_reasons_of_the_page_and_of_vendors_are_taken(reason):
     """A vendor's value holds a namespace separator (ASR-408)."""
     facets, found = read({"continues": named("p", reason=reason)})

@@ -428,8 +428,6 @@ class Resolver:
 
     def _fine(self, segment: int) -> Callable[[int, int, Any], bool]:
         """Tells of a row, a coded field and a value whether it is certain that nothing is wrong."""
-        if len(self._account.captures) > 1:
-            return _never
         index = self._account.captures[segment].index
         types, seqs, own = index.types, index.seqs, index.values
         sole: dict[str | None, Mapping[str, int]] = {}
@@ -500,10 +498,6 @@ def _asks_no_more(field: ReferenceField) -> bool:
         and field.session is None
         and not (field.lower_seq or field.same_type or field.same_key)
     )
-
-
-def _never(row: int, code: int, value: Any) -> bool:  # noqa: ARG001
-    return False
 
 
 def _one_place(account: Account, ref: RecordRef | EntityRef | TurnRef) -> Place | None:

@@ -27,7 +27,6 @@ __all__ = ["Table", "fill"]
 _value_of: dict[str, Callable[[Envelope], Any]] = {
     kind: attrgetter(MEMBERS[key]) for kind, key in ENTITY_KEY_OF_TYPE.items()
 }
-_keys = frozenset(ENTITY_KEY_OF_TYPE.values())
 
 
 class Table:
@@ -80,7 +79,6 @@ class Table:
             lengths, contents = lengths[start:stop], contents[start:stop]
         base = len(self.ids) - start
         self.unreferable.update(base + at for at in decoded.unreferable if start <= at < stop)
-        present = held(records)
         types = list(map(self._kinds.setdefault, types, types))
         self.ids += [record.id for record in records]
         self.types += types
@@ -88,21 +86,14 @@ class Table:
         self.lines.fromlist(list(numbers))
         self.offsets.fromlist(list(offsets))
         self.lengths.fromlist(list(lengths))
-        nothing: list[None] = [None] * len(records)
-        if "turnId" in present:
-            turns: list[Any] = [record.turn_id for record in records]
-            self.turns += map(self._turns.setdefault, turns, turns)
-        else:
-            self.turns += nothing
-        if present.isdisjoint(_keys):
-            self.values += nothing
-        else:
-            getter = _value_of.get
-            self.values += [
-                None if (value_of := getter(kind)) is None else value_of(record) or None
-                for kind, record in zip(types, records, strict=True)
-            ]
-        if "supersedes" in present:
+        turns: list[Any] = [record.turn_id for record in records]
+        self.turns += map(self._turns.setdefault, turns, turns)
+        getter = _value_of.get
+        self.values += [
+            None if (value_of := getter(kind)) is None else value_of(record) or None
+            for kind, record in zip(types, records, strict=True)
+        ]
+        if "supersedes" in held(records):
             for row, named in enumerate([record.supersedes for record in records], base + start):
                 if named:
                     self.supersedes[row] = named

@@ -638,6 +638,17 @@ def test_references_keep_the_order_of_their_records():
     assert problems == [("r2", "$.inferenceId"), ("r4", "$.supersedes"), ("r4", "$.inferenceId")]
 
 
+def test_streams_of_many_shapes_are_read_alike():
+    """However many sets of members streams have, references are found in each."""
+    rows = [ReferenceField(path=f"m{n}", target="record") for n in range(70)]
+    shapes = [stream(MESSAGE, {f"m{n}": "r1"}, sid=f"s{n}") for n in range(70)]
+    found = scope(*shapes, fields=rows)
+    assert [(r.path, r.exact) for r in found.resolutions(found.session("codex:s69"))] == [
+        ("$.m69", True)
+    ]
+    assert len([*found.resolutions()]) == 70
+
+
 def test_an_entity_with_several_latest_revisions_is_a_problem():
     """Looking many references up together finds the same as looking up each."""
     call = {"type": "inference", "inferenceId": "i"}

@@ -5,9 +5,9 @@
     python grammar/conformance/generate.py --suite    print the W-method suite as JSON lines
     python grammar/conformance/generate.py --suite 1  the same for one state more (large)
 
-The cases are written by hand in `reference_cases.py`: no expectation comes from an implementation. What is
-added here is arithmetic: hex of the input, and digests of canonical forms. The suite comes from
-the minimal automaton of the ABNF, with the octets' validity (ASR-060) in it.
+The cases are written by hand in `reference_cases.py`: no expectation comes from an implementation.
+What is added here is arithmetic: hex of the input, and digests of canonical forms. The suite comes
+from the minimal automaton of the ABNF, with the octets' validity (ASR-060) in it.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from typing import TYPE_CHECKING, Any
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 
-from reference_cases import TOPICS  # noqa: E402 - the folders of scripts are no packages
 from proofs.abnf import AbnfGrammar  # noqa: E402
 from proofs.automaton import minimal, w_suite  # noqa: E402
+from reference_cases import TOPICS  # noqa: E402 - the folders of scripts are no packages
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

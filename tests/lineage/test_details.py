@@ -1,0 +1,250 @@
+"""What larger tests pass over: one fact each."""
+
+from __future__ import annotations
+
+from array import array
+
+import pytest
+from lineage_streams import Stream, lineage_of, named, none, notes, row, total, usage
+
+from sessionref.lineage import graph
+from sessionref.lineage.calls import position
+from sessionref.lineage.explain import explain
+from sessionref.lineage.faults import faults_of
+from sessionref.lineage.measures import Sum
+
+
+def counts(lineage, name, record):
+    (stream,) = lineage.by_key[name].streams
+    (at,) = stream.index.rows_of(None, record)
+    return explain(lineage, stream.index.hit(at)).counts
+
+
+def report(stream, out, **members):
+    members = {"covers": "session", "includesChildren": False, "usage": usage(out), **members}
+    return stream.add("usage", **members)
+
+
+# -- Aggregates ----------------------------------------------------------------------------------
+
+
+def test_a_copied_aggregate_casts_no_doubt():
+    """A wrapper that only holds a copy of a report reports nothing of the backing session's."""
+    wrapper = Stream("w", none(executedBy=[named("b")]))
+    report(wrapper, 9, copiedFrom={"session": "codex:x", "proof": "native_id"})
+    backing = Stream("b", none())
+    backing.call(5)
+    lineage = lineage_of(wrapper, backing)
+    assert row(lineage, "b") == (5, 0, 0)
+    assert total(lineage) == (5, 9, 0)
+
+
+def test_both_groups_of_an_unclear_aggregate_are_left_out():
+    """Tokens and cost stand by themselves, also where neither counts."""
+    stream = Stream("a", none())
+    report(stream, 9, covers="day", cost=[{"amount": "1", "currency": "USD"}])
+    lineage = lineage_of(stream)
+    assert [(item.group, item.left_out) for item in lineage.totals.items(0, 0)] == [
+        ("tokens", "no-coverage"),
+        ("cost", "no-coverage"),
+    ]
+
+
+@pytest.mark.parametrize(("second", "expected"), [(9, "counted"), (8, "unknown")])
+def test_two_aggregates_of_one_thing_are_explained_alike(second, expected):
+    """What they agree on counts, as unknown where they differ; each of both is asked."""
+    stream = Stream("a", none())
+    report(stream, 9)
+    report(stream, second)
+    lineage = lineage_of(stream)
+    assert counts(lineage, "codex:a", "r1") == expected
+    assert counts(lineage, "codex:a", "r2") == expected
+
+
+@pytest.mark.parametrize(
+    ("days", "expected"), [("11", ["2026-05-01"]), ("12", [None]), ("21", [None])]
+)
+def test_an_aggregate_told_twice_has_the_day_of_both(days, expected):
+    """A day that they do not share is none."""
+    stream = Stream("a", none())
+    for day in days:
+        report(stream, 9, ts=f"2026-05-0{day}T10:00:00Z")
+    assert [group.name for group in lineage_of(stream).totals.by("day")] == expected
+
+
+def test_an_unreadable_aggregate_is_noted():
+    """Also where every call can be read."""
+    stream = Stream("a", none())
+    stream.call(1)
+    assert "unreadable-usage" not in notes(lineage_of(stream))
+    report(stream, 1, usage={"outputTokens": "many"})
+    assert "unreadable-usage" in notes(lineage_of(stream))
+
+
+# -- Wrappers ------------------------------------------------------------------------------------
+
+
+def test_a_session_that_names_itself_is_no_backing_session():
+    """Its own calls are no second report of its aggregate."""
+    stream = Stream("a", none(executedBy=[named("a")]))
+    stream.call(5, usage=None, cost=[{"amount": "1", "currency": "USD"}])
+    report(stream, 9)
+    assert row(lineage_of(stream), "a") == (9, 0, 0)
+
+
+def test_a_wrapper_without_a_key_reports_for_itself():
+    """Nothing can say of which session its turns are."""
+    wrapper = Stream("w", none(executedBy=[named("b")]), sessionId=None)
+    report(wrapper, 9)
+    backing = Stream("b", none())
+    backing.call(5)
+    lineage = lineage_of(wrapper, backing)
+    assert total(lineage) == (14, 0, 0)
+    assert row(lineage, "b") == (5, 0, 0)
+
+
+def test_each_wrapper_has_turns_of_its_own():
+    """Turns of one are not taken for those of another that calls its turns alike."""
+    streams = []
+    for name in "vw":
+        wrapper = Stream(name, none(executedBy=[named(f"b{name}")]))
+        wrapper.add("state", turnId="t1", executedBy=[f"codex:b{name}#turnId=n1"])
+        report(wrapper, 9, covers="turn", turnId="t1")
+        backing = Stream(f"b{name}", none())
+        if name == "w":
+            backing.call(5, turnId="n1")
+        streams += [wrapper, backing]
+    lineage = lineage_of(*streams)
+    assert row(lineage, "v") == (9, 0, 0)
+    assert row(lineage, "w") == (0, 0, 0)
+    assert total(lineage) == (14, 0, 0)
+
+
+# -- The forest ----------------------------------------------------------------------------------
+
+
+def test_edges_stand_in_the_order_of_facets():
+    """Not in the order of the records that claim them."""
+    stream = Stream("a", {"relatedUnknown": named("c"), "forkedFrom": named("b")})
+    stream.declare(spawnedBy=named("d"))
+    assert [edge.facet for edge in lineage_of(stream).forest.edges] == [
+        "spawnedBy",
+        "forkedFrom",
+        "relatedUnknown",
+    ]
+
+
+def test_an_announcement_is_exact_only_of_a_child_that_is_there():
+    """And only from a session whose streams agree."""
+    parent = Stream("p", none())
+    parent.subagent("k")
+    (edge,) = lineage_of(parent).forest.edges
+    assert (edge.state, edge.exact) == ("unresolved", False)
+    (edge,) = lineage_of(parent, Stream("k")).forest.edges
+    assert (edge.state, edge.exact) == ("resolved", True)
+    other = Stream("p", none())
+    other.message()
+    assert {e.exact for e in lineage_of(parent, other, Stream("k")).forest.edges} == {False}
+
+
+def test_a_route_goes_on_behind_what_was_seen():
+    """A node that leads back first leads on all the same."""
+    ways = {"s": ["a"], "a": ["s", "e"], "e": []}
+    assert graph.route("s", "e", ways.__getitem__) == ["s", "a", "e"]
+
+
+# -- Records and measures ------------------------------------------------------------------------
+
+
+def test_tokens_that_are_not_told_are_none():
+    """A call that tells one count has zero of the others."""
+    stream = Stream("a", none())
+    stream.call(usage={"outputTokens": 5})
+    stream.call(usage={"inputTokens": 3})
+    found = lineage_of(stream).totals.total.original
+    assert (found.input_tokens, found.output_tokens) == (3, 5)
+    assert (found.cache_read_tokens, found.cache_write_tokens, found.reasoning_tokens) == (0, 0, 0)
+
+
+def test_nothing_falls_below_zero():
+    """What is taken away is at most what is there, by token count and by currency."""
+    one, other = Sum(), Sum()
+    one.add([5, 1, 1, 1, 1], {"USD": 7, "EUR": 2, "CHF": 3}, 4)
+    other.add([2, 3, 1, 0, 1], {"USD": 3, "EUR": 5}, 1)
+    left = one.less(other)
+    assert (left.tokens, left.calls) == ([3, 0, 0, 1, 0], 4)
+    assert left.cost == {"USD": 4, "CHF": 3}
+
+
+def test_a_position_behind_the_last_is_none():
+    """Columns end."""
+    column = array("q", [2, 5])
+    assert [position(column, number) for number in (2, 3, 5, 6)] == [0, None, 1, None]
+
+
+def test_a_record_that_names_itself_as_its_first_writing_counts():
+    """It was written once."""
+    stream = Stream("a", none())
+    stream.call(5, native={"repeats": "r1"})
+    assert row(lineage_of(stream), "a") == (5, 0, 0)
+
+
+def test_a_chain_of_copies_says_why_it_ends():
+    """A session that is not there is another reason than a record that is not named."""
+    stream = Stream("a", none())
+    stream.copy(source="gone")
+    stream.copy(source="b")
+    lineage = lineage_of(stream, Stream("b"))
+    index = lineage.by_key["codex:a"].streams[0].index
+    reasons = [lineage.copy_chain(index.hit(at))[-1][1].reason for at in (1, 2)]
+    assert reasons == ["no-such-session", "no-such-record"]
+
+
+# -- Findings and notes ----------------------------------------------------------------------------
+
+
+def test_a_mark_without_a_proof_is_a_fault_under_its_rule():
+    """ASR-413, at the proof."""
+    stream = Stream("a", none())
+    stream.message(copiedFrom={"session": "codex:b", "proof": "looks alike"})
+    (finding,) = faults_of(lineage_of(stream), "ASR-413")
+    assert (finding.code, finding.path, finding.severity) == (
+        "bad-proof",
+        "$.copiedFrom.proof",
+        "error",
+    )
+
+
+def test_claims_after_other_facets_are_compared():
+    """ASR-412: a spawner that a declaration names, with other facets before it."""
+    parent = Stream("p", none())
+    parent.subagent("k", callId="c1")
+    child = Stream("k", {"forkedFrom": named("x")})
+    child.declare(spawnedBy=named("p", record="callId=c2"))
+    (finding,) = faults_of(lineage_of(parent, child), "ASR-412")
+    assert (finding.code, finding.severity, finding.seq) == ("calls-differ", "warning", 1)
+    assert finding.path == "$.lineage.spawnedBy.record"
+
+
+def test_notes_come_by_session():
+    """Those about no single session come last."""
+    keyless = Stream("z", sessionId=None)
+    keyless.call(1)
+    one, other = Stream("claude-code:a"), Stream("claude-code:b")
+    for stream in (other, one):
+        stream.call(1, inferenceId="m", request="q")
+    found = [note.session for note in lineage_of(keyless, other, one).totals.notes]
+    named_ = [name for name in found if name is not None]
+    assert named_ == sorted(named_)
+    assert found == [*named_, *[None] * (len(found) - len(named_))]
+    assert None in found
+
+
+def test_a_segment_without_calls_does_not_hide_the_next():
+    """Segments of one session count together."""
+    first = Stream("a", none(), segment={"id": "1"})
+    second = Stream("a", segment={"id": "2", "after": "1"})
+    second.records[0]["id"] = "h2"
+    second.records[0]["seq"] = 5
+    second.add("inference", inferenceId="i", usage=usage(4), seq=6)
+    assert row(lineage_of(first, second), "a") == (4, 0, 0)

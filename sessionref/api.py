@@ -56,17 +56,21 @@ class Scope(StreamScope):
         *,
         observers: Sequence[Callable[[], Observer]] = (),
         fields: Iterable[ReferenceField] = (),
+        references: bool = True,
+        checks: bool = True,
         registry: Registry | None = None,
         open: Open | None = None,  # noqa: A002 - as in the base class
         max_line: int = MAX_LINE,
     ) -> Self:
         """The scope of all streams and native logs in `sources`.
 
-        As `sessionref.scope.scope.Scope.read`, which see. What kind of log a file is, is told by
-        its content. Native logs are looked at together, so that each stream says what only the
-        others show of it; with `open` that is left to it.
+        As `sessionref.scope.scope.Scope.read`, which see. Without `checks` less is kept, and `check`
+        cannot be asked for; neither can it without `references`. What kind of log a file is, is
+        told by its content. Native logs are looked at together, so that each stream says what only
+        the others show of it; with `open` that is left to it.
         """
-        gathered = tuple(dict.fromkeys((*OBSERVERS, Gathered, *observers)))
+        ours = (*OBSERVERS, Gathered) if checks and references else (Gathered,)
+        gathered = tuple(dict.fromkeys((*ours, *observers)))
         sources = [sources] if isinstance(sources, str | os.PathLike) else list(sources)
         with ExitStack() as opened:
             if open is None:
@@ -75,6 +79,7 @@ class Scope(StreamScope):
                 sources,
                 observers=gathered,
                 fields=fields,
+                references=references,
                 registry=registry,
                 open=open,
                 max_line=max_line,

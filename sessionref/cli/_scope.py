@@ -45,7 +45,7 @@ class _Nobody:
         """Pass over some records."""
 
 
-def read_scope(paths: tuple[str, ...], registry: Registry | None) -> Scope:
+def read_scope(paths: tuple[str, ...], registry: Registry | None, *, references: bool) -> Scope:
     """The scope of `paths`, or of the known places where none are given."""
     given = paths_or_places(paths)
     # A file can hold several streams, or none: that each stream moves the bar on is close enough.
@@ -58,7 +58,9 @@ def read_scope(paths: tuple[str, ...], registry: Registry | None) -> Scope:
 
     with closing(bar):
         next(bar, None)  # it is there from now on
-        return Scope.read(given, observers=(step,), registry=registry)
+        return Scope.read(
+            given, observers=(step,), references=references, checks=False, registry=registry
+        )
 
 
 def _silent(_finding: Finding) -> None:

@@ -97,7 +97,7 @@ def command(
     """
     form = "json" if as_json else form
     outcome = Outcome()
-    scope = read_scope(paths, registry)
+    scope = read_scope(paths, registry, references=True)
     findings = report_findings(scope, outcome, lineage=form != "json")
     filters = Filters(
         agents=frozenset(map(scope.registry.canonical_name, agents)),

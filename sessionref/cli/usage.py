@@ -65,7 +65,7 @@ def command(
     """
     form = "json" if as_json else form
     outcome = Outcome()
-    scope = read_scope(paths, registry)
+    scope = read_scope(paths, registry, references=False)
     report_findings(scope, outcome, lineage=False)
     if form == "json":
         write_data([to_json(usage_object(scope, by))])

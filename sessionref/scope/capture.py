@@ -43,21 +43,29 @@ class Capture:
     stream in it, from 0.
     """
 
-    __slots__ = ("_fingerprint", "index", "number", "observed", "references", "segment", "source")
+    __slots__ = (
+        "_fingerprint",
+        "_references",
+        "index",
+        "number",
+        "observed",
+        "segment",
+        "source",
+    )
 
     def __init__(
         self,
         index: StreamIndex,
         source: Any,
         number: int,
-        references: References,
+        references: References | None,
         observed: Mapping[str, Observer],
         fingerprint: Fingerprint | None,
     ) -> None:
         self.index = index
         self.source = source
         self.number = number
-        self.references = references
+        self._references = references
         self.observed = observed
         self.segment = _segment(index.header.content)
         self._fingerprint = fingerprint
@@ -66,6 +74,13 @@ class Capture:
     def key(self) -> SessionKey | None:
         """The key that the header gives, None where it gives none."""
         return self.index.key
+
+    @property
+    def references(self) -> References:
+        """What the records refer to. Raises TypeError in a scope that was read without that."""
+        if self._references is None:
+            raise TypeError("the scope was read without references")
+        return self._references
 
     @property
     def file(self) -> str | None:

@@ -78,6 +78,7 @@ class Scope:
         *,
         observers: Sequence[Callable[[], Observer]] = (),
         fields: Iterable[ReferenceField] = (),
+        references: bool = True,
         registry: Registry | None = None,
         open: Open = open_streams,  # noqa: A002
         max_line: int = MAX_LINE,
@@ -86,16 +87,17 @@ class Scope:
         objects, and iterables of bytes.
 
         Each of `observers` makes one observer for each stream; `Capture.observed` has it by the
-        name of what made it. `fields` are more rows for the table of reference fields. `registry`
-        tells which agent names are the same agent, the built-in one where none is given. `open`
-        reads inputs; what it gives no streams for in a folder is passed over and counted in
-        `passed_over`.
+        name of what made it. `fields` are more rows for the table of reference fields; without
+        `references` no such field is looked at, which takes much less time, and `resolutions`,
+        `problems` and `is_exact` raise `TypeError`. `registry` tells which agent names are the same
+        agent, the built-in one where none is given. `open` reads inputs; what it gives no streams
+        for in a folder is passed over and counted in `passed_over`.
 
         Nothing is raised for what an input holds or for one that cannot be read: `findings` say it,
         and the rest is read.
         """  # noqa: D205
         table = FieldTable.standard().with_rows(fields)
-        reading = _Reading(table, observers, open, max_line)
+        reading = _Reading(table if references else None, observers, open, max_line)
         if isinstance(sources, str | os.PathLike):
             sources = [sources]
         for source in sources:
@@ -335,7 +337,7 @@ class _Reading:
 
     def __init__(
         self,
-        table: FieldTable,
+        table: FieldTable | None,
         observers: Sequence[Callable[[], Observer]],
         open_input: Open,
         max_line: int,
@@ -369,7 +371,7 @@ class _Reading:
         lasting = is_lasting(source)
 
         def observe() -> tuple[Observer, ...]:
-            ours: list[Observer] = [References(self._table)]
+            ours: list[Observer] = [] if self._table is None else [References(self._table)]
             if not lasting:
                 ours.append(Fingerprint())
             return (*ours, *(make() for make in self._makers))
@@ -384,8 +386,10 @@ class _Reading:
                 max_line=self._max_line,
             )
             for number, index in enumerate(streams):
-                references, *others = index.observers
-                assert isinstance(references, References)  # noqa: S101 - `observe` made it
+                others = list(index.observers)
+                references = None if self._table is None else others.pop(0)
+                # `observe` made them
+                assert references is None or isinstance(references, References)  # noqa: S101
                 fingerprint = None if lasting else others.pop(0)
                 assert fingerprint is None or isinstance(fingerprint, Fingerprint)  # noqa: S101
                 observed = dict(zip(self._names, others, strict=True))

@@ -785,7 +785,7 @@ class TestInputs:
 
         monkeypatch.setattr(_scope, "watched", watched)
         monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
-        _scope.read_scope((str(tmp_path),), None)
+        _scope.read_scope((str(tmp_path),), None, references=True)
         assert steps == ["a", "b", "end"]
 
 

@@ -10,6 +10,7 @@ from click.testing import CliRunner
 
 import sessionref as sr
 from sessionref.cli._app import program
+from sessionref.native import LogSet
 from sessionref.streams.index import read_streams
 
 
@@ -137,6 +138,26 @@ def test_missing_file(logs, tmp_path):
     result = run(tmp_path / "none", logs)
     assert result.exit_code == 3
     assert len(sessions_of(result.stdout_bytes)) == 2
+
+
+@pytest.mark.parametrize("when", ["before it is looked at", "before it is written"])
+def test_log_that_vanishes(logs, monkeypatch, when):
+    """What was there a moment ago is reported, exit code 3, and the rest is converted."""
+    gone = logs / "b.jsonl"
+    early = when == "before it is looked at"
+
+    def add(self, source, report, add=LogSet.add):
+        if early:
+            gone.unlink(missing_ok=True)
+        kind = add(self, source, report)
+        if str(source) == str(gone):
+            gone.unlink()
+        return kind
+
+    monkeypatch.setattr(LogSet, "add", add)
+    result = run(logs)
+    assert result.exit_code == 3
+    assert len(sessions_of(result.stdout_bytes)) == 1
 
 
 def test_standard_input():

@@ -640,6 +640,8 @@ def test_a_parent_that_announces_nothing_is_one_notice() -> None:
         "notice",
     )
     assert (finding.session, finding.id, finding.path) == (MAIN, "h", "$")
+    faulty = edited(silent, "h", "lineage", {"role": 7})
+    assert {f.code for f in found(faulty, EXPLORER_STREAM)} == {"bad-facet", "no-announcement"}
     lossy = edited(silent, "h", "producer", {"lossy": ["lineage"]})
     assert found(lossy, EXPLORER_STREAM, other) == []
     assert {f.code for f in found(EXPLORER_STREAM, other)} == {"no-such-session"}

@@ -248,3 +248,63 @@ def test_a_segment_without_calls_does_not_hide_the_next():
     second.records[0]["seq"] = 5
     second.add("inference", inferenceId="i", usage=usage(4), seq=6)
     assert row(lineage_of(first, second), "a") == (4, 0, 0)
+
+
+def test_only_what_counts_from_aggregates_is_noted():
+    """What stands outside of the totals, or is a copy, is not counted from them."""
+    wrapper = Stream("w", none(executedBy=[named("b")]))
+    report(wrapper, 9)
+    backing = Stream("b", none())
+    backing.call(5)
+    found = notes(lineage_of(wrapper, backing))
+    assert "wrapper-or-backing" in found
+    assert "aggregates-only" not in found
+    copy = Stream("c", none())
+    report(copy, 9, copiedFrom={"session": "codex:x", "proof": "native_id"})
+    assert "aggregates-only" not in notes(lineage_of(copy))
+    assert "aggregates-only" in notes(lineage_of(wrapper))
+
+
+def test_groups_come_by_name():
+    """Not in the order in which they were met; what has no name is last."""
+    stream = Stream("a", none())
+    for model in ("m2", None, "m1"):
+        stream.call(1, model=model and {"id": model})
+    assert [group.name for group in lineage_of(stream).totals.by("model")] == ["m1", "m2", None]
+
+
+def test_children_come_by_name():
+    """Whether they claim their parent, or it announces them."""
+    parent = Stream("p", none())
+    parent.subagent("a")
+    forest = lineage_of(parent, Stream("b", {"spawnedBy": named("p")})).forest
+    assert forest.children("codex:p") == ("codex:a", "codex:b")
+
+
+def test_an_edge_has_the_reason_of_a_continuation():
+    """Other edges have none."""
+    stream = Stream("a", {"continues": named("b", reason="idle"), "forkedFrom": named("b")})
+    assert {edge.facet: edge.reason for edge in lineage_of(stream).forest.edges} == {
+        "continues": "idle",
+        "forkedFrom": None,
+    }
+
+
+def test_another_spawner_is_a_warning_at_the_session_that_is_named():
+    """ASR-412, in the child's stream."""
+    parent = Stream("p", none())
+    parent.subagent("k")
+    other = Stream("q", none())
+    other.subagent("k")
+    child = Stream("k", {"spawnedBy": named("p")})
+    (finding,) = faults_of(lineage_of(parent, other, child), "ASR-412")
+    assert (finding.code, finding.severity) == ("spawners-differ", "warning")
+    assert (finding.session, finding.path) == ("codex:k", "$.lineage.spawnedBy.session")
+
+
+def test_a_mirror_of_many_is_a_fault_where_it_says_that_it_is_one():
+    """ASR-422: also in a declaration."""
+    stream = Stream("w", {"executedBy": [named("a"), named("b")]})
+    stream.add("declaration", authority="mirror")
+    (finding,) = faults_of(lineage_of(stream), "ASR-422")
+    assert (finding.seq, finding.path, finding.severity) == (1, "$.authority", "error")

@@ -95,9 +95,8 @@ class Buckets:
 
     def of(self, bucket: Bucket) -> Sum:
         """The sum of that bucket."""
-        if bucket == "original":
-            return self.original
-        return self.copied if bucket == "copied" else self.unknown
+        found: Sum = getattr(self, bucket)
+        return found
 
     def add(self, other: Buckets) -> None:
         """Add what another has."""

@@ -240,6 +240,24 @@ def test_notes_come_by_session():
     assert None in found
 
 
+def test_notes_of_children_in_a_tangle_stand_among_the_others():
+    """By session, and in a session by code."""
+    parent, other, first = Stream("p", none()), Stream("q", none()), Stream("a")
+    report(parent, 50, includesChildren=True)
+    first.call(1)
+    for spawner in (parent, other):
+        spawner.subagent("c")
+    child = Stream("c", none())
+    child.call(3)
+    found = lineage_of(parent, other, child, first).totals.notes
+    assert [(note.session, note.code) for note in found] == [
+        ("codex:a", "no-inherits"),
+        ("codex:p", "aggregates-only"),
+        ("codex:p", "includes-children"),
+        ("codex:p", "tangled-children"),
+    ]
+
+
 def test_a_segment_without_calls_does_not_hide_the_next():
     """Segments of one session count together."""
     first = Stream("a", none(), segment={"id": "1"})

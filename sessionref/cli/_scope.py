@@ -7,6 +7,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 
 from sessionref.api import Scope
+from sessionref.cli._kept import renamed
 from sessionref.cli._lines import complain
 from sessionref.cli._places import paths_or_places
 from sessionref.cli._progress import watched
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from sessionref.streams.envelope import Envelope
     from sessionref.streams.walk import Found
 
-__all__ = ["lineage_findings", "read_scope", "report_findings"]
+__all__ = ["lineage_findings", "read_scope", "report_findings", "report_unread"]
 
 
 #: How many findings about lineage are shown.
@@ -45,7 +46,13 @@ class _Nobody:
         """Pass over some records."""
 
 
-def read_scope(paths: tuple[str, ...], registry: Registry | None, *, references: bool) -> Scope:
+def read_scope(
+    paths: tuple[str, ...],
+    registry: Registry | None,
+    *,
+    references: bool,
+    checks: bool = False,
+) -> Scope:
     """The scope of `paths`, or of the known places where none are given."""
     given = paths_or_places(paths)
     # A file can hold several streams, or none: that each stream moves the bar on is close enough.
@@ -59,7 +66,7 @@ def read_scope(paths: tuple[str, ...], registry: Registry | None, *, references:
     with closing(bar):
         next(bar, None)  # it is there from now on
         return Scope.read(
-            given, observers=(step,), references=references, checks=False, registry=registry
+            given, observers=(step,), references=references, checks=checks, registry=registry
         )
 
 
@@ -109,3 +116,11 @@ def report_findings(scope: Scope, outcome: Outcome, *, lineage: bool) -> list[Fi
     outcome.note_passed_over(scope.passed_over)
     outcome.tell_passed_over()
     return [*reading, *about]
+
+
+def report_unread(scope: Scope, outcome: Outcome, names: dict[str, str]) -> None:
+    """What could not be read is written to stderr, under the names that `kept` gives."""
+    for finding in scope.findings:
+        if finding.code in UNREAD:
+            outcome.report(renamed(finding, names))
+    outcome.note_passed_over(scope.passed_over)

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
-import sys
-import tempfile
-from contextlib import ExitStack, closing, contextmanager, nullcontext
-from typing import TYPE_CHECKING, Any, cast
+from contextlib import ExitStack, nullcontext
+from typing import TYPE_CHECKING
 
 import click
-import msgspec
 
-from sessionref.api import Scope, open_any, strictly
+from sessionref.api import strictly
 from sessionref.checks.rules import rules
 from sessionref.checks.run import check
 from sessionref.cli._common import (
@@ -23,26 +19,22 @@ from sessionref.cli._common import (
     to_json,
 )
 from sessionref.cli._findings import FORMATS, Statistics, writer
+from sessionref.cli._kept import kept, renamed
 from sessionref.cli._places import paths_or_places
-from sessionref.cli._progress import watched
 from sessionref.cli._rules import explained, rule_object, rules_table
+from sessionref.cli._scope import read_scope
 from sessionref.cli._selection import Selection
 from sessionref.cli._text import shown
 from sessionref.findings import SEVERITIES
 from sessionref.native.convert import UNREAD
-from sessionref.streams.walk import STDIN, walk
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator
     from contextlib import AbstractContextManager
 
     from sessionref.checks.rules import Rule
     from sessionref.checks.run import Strict
     from sessionref.findings import Finding, Severity
     from sessionref.registry import Registry
-    from sessionref.scope.sources import Open
-    from sessionref.streams.index import StreamIndex
-    from sessionref.streams.source import Input
 
 __all__ = ["command"]
 
@@ -135,15 +127,14 @@ def command(
     selection = Selection.of(select, ignore, known)
     outcome = Outcome()
     with ExitStack() as done:
-        named = done.enter_context(_stdin_as_file(paths_or_places(paths)))
+        named = done.enter_context(kept(paths_or_places(paths)))
         out = (
             Statistics(as_json=form == "json")
             if statistics
             else writer(form, [*known.values()], {name: path for path, name in named.items()})
         )
         strict = None if fast else done.enter_context(_strict([*named], jobs))
-        with _reading([*named]) as opened:
-            scope = Scope.read([*named], registry=registry, open=opened)
+        scope = read_scope(tuple(named), registry, references=True, checks=True)
         for finding in check(scope, strict=strict):
             if finding.code in UNREAD:
                 outcome.code = UNREADABLE
@@ -152,7 +143,7 @@ def command(
             ):
                 if finding.severity == "error":
                     outcome.invalid()
-                out.write(_renamed(finding, named))
+                out.write(renamed(finding, named))
         out.end()
     outcome.note_passed_over(scope.passed_over)
     outcome.end()
@@ -173,46 +164,3 @@ def _strict(paths: list[str], jobs: int) -> AbstractContextManager[Strict]:
     from sessionref.cli._workers import strict_workers  # noqa: PLC0415 - costs its import
 
     return strict_workers(paths, jobs)
-
-
-def stderr_is_terminal() -> bool:
-    """Whether somebody may be waiting."""
-    return sys.stderr.isatty()
-
-
-@contextmanager
-def _reading(paths: list[str]) -> Generator[Open]:
-    """What opens the inputs under `paths` and shows how far that is, for whoever waits."""
-    files = list(walk(paths, _silent)) if stderr_is_terminal() else []
-    bar = watched(files, len(files), shares_terminal=False)
-
-    def opened(source: Input, **how: Any) -> Iterator[StreamIndex]:
-        next(bar, None)
-        return open_any(source, **how)
-
-    with closing(bar):
-        yield opened
-
-
-def _silent(_finding: Finding) -> None:
-    """It is said when the inputs are read."""
-
-
-@contextmanager
-def _stdin_as_file(paths: list[str]) -> Generator[dict[str, str]]:
-    """`paths`, each with its name; stdin is kept in a file, since it has to be read twice."""
-    if STDIN not in paths:
-        yield {path: path for path in paths}
-        return
-    with tempfile.NamedTemporaryFile(prefix="sessionref-", suffix=".jsonl") as kept:
-        shutil.copyfileobj(sys.stdin.buffer, cast("Any", kept))
-        kept.flush()
-        yield {kept.name if path == STDIN else path: path for path in paths}
-
-
-def _renamed(finding: Finding, names: dict[str, str]) -> Finding:
-    """`finding` with the name of the input as it was given."""
-    name = None if finding.file is None else names.get(finding.file)
-    if name is None or name == finding.file:
-        return finding
-    return msgspec.structs.replace(finding, file=name)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 import msgspec
 
+from sessionref._compiled import TURN_KEY
 from sessionref.cli._common import (
     Outcome,
     json_option,
@@ -16,23 +16,28 @@ from sessionref.cli._common import (
     registry_option,
     to_json,
 )
+from sessionref.cli._kept import kept, renamed
 from sessionref.cli._lines import complain, undecodable
 from sessionref.cli._places import paths_or_places
 from sessionref.cli._references import error_object
-from sessionref.cli._sessions import sessions
+from sessionref.cli._scope import read_scope, report_unread
 from sessionref.cli._text import printable, shown
-from sessionref.errors import InvalidReference
+from sessionref.errors import InvalidReference, StreamError
+from sessionref.native.convert import unreadable
 from sessionref.reference import SessionRef, try_parse
-from sessionref.refs import EntityRef, RecordRef, Ref, TurnRef
-from sessionref.streams.outcomes import REASONS, Resolved, Unresolved
+from sessionref.refs import EntityRef, RecordRef, Ref
+from sessionref.scope.session import Place
+from sessionref.streams.outcomes import REASONS, Unresolved
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from sessionref.cli._sessions import Session
-    from sessionref.reference import SessionKey
+    from sessionref.api import Scope
+    from sessionref.refs import TurnRef
     from sessionref.registry import Registry
-    from sessionref.streams.outcomes import Ambiguous, Hit, Reason
+    from sessionref.scope.capture import Capture
+    from sessionref.scope.session import Account, Session
+    from sessionref.streams.outcomes import Hit, Reason
 
     AnyRef = RecordRef | EntityRef | TurnRef
 
@@ -71,10 +76,15 @@ def command(
             complain(str(error))
         raise click.exceptions.Exit(1) from None
     outcome = Outcome()
-    answer = _find(paths_or_places(paths), target, outcome, registry, show=show)
+    with kept(paths_or_places(paths)) as names:
+        scope = read_scope(tuple(names), registry, references=True)
+        answer = _answer(scope, target)
+        contents = _contents(scope, answer, outcome, names) if show else None
+    report_unread(scope, outcome, names)
     if answer.state != "resolved":
         outcome.invalid()
-    print(to_json(_object(ref, answer)) if as_json else _text(ref, answer))
+    records = _records(answer, names, contents)
+    print(to_json(_object(ref, answer, records)) if as_json else _text(ref, answer, records))
     outcome.end()
 
 
@@ -86,112 +96,135 @@ def _target(text: str, *, raw: bool) -> SessionRef | AnyRef:
     return Ref.from_raw(text) if reference is None else reference
 
 
-class _Record(NamedTuple):
-    """A record that REF means or could mean; `content` is kept only where it is shown."""
+class _Candidate(NamedTuple):
+    """Where a record is that a ref means or could mean."""
 
-    hit: Hit
-    line: int | None
-    digest: bytes
-    content: bytes | None
+    account: Account
+    place: Place
+
+    @property
+    def capture(self) -> Capture:
+        return self.account.captures[self.place.segment]
 
 
 class _Answer(NamedTuple):
-    """What REF means: in one stream, or in all. `session` is None where none or several are."""
+    """What a ref means in a scope.
+
+    `session` is None where no session is meant, or several are. `conflict` is whether files of the
+    session that is meant contradict each other.
+    """
 
     state: str
+    exact: bool
     session: str | None
-    records: Sequence[_Record] = ()
-    reason: Reason | None = None
+    conflict: bool
+    candidates: Sequence[_Candidate]
+    reason: Reason | None
 
 
-def _find(
-    paths: list[str],
-    target: SessionRef | AnyRef,
-    outcome: Outcome,
-    registry: Registry | None,
-    *,
-    show: bool,
-) -> _Answer:
-    """Resolve in each stream by itself, then see what the answers make together."""
-    key: SessionKey | None = None
-    ref: AnyRef | None
+def _answer(scope: Scope, target: SessionRef | AnyRef) -> _Answer:
+    outcome = scope.resolve(target)
+    name: str | None = None
     if isinstance(target, SessionRef):
-        key, ref = _under(target.key, registry), target.ref
+        named = scope.named(target)
+        asked = [] if named is None else [named]
+        name = target.key_under(scope.registry).canonical()
     else:
-        ref = target
-
-    def is_meant(other: SessionKey) -> bool:
-        return key is None or _under(other, registry) == key
-
-    seen: set[str | None] = set()
-    answers: list[_Answer] = []
-    for session in sessions(paths, outcome, is_meant if key else None):
-        own = session.index.key
-        name = None if own is None else _under(own, registry).canonical()
-        seen.add(name)
-        # A reference without # part means the session, for which its header stands.
-        resolution = session.index.resolve(ref or _header_of(session))
-        if not isinstance(resolution, Unresolved):
-            records = _records(session, resolution, show=show)
-            answers.append(_Answer(resolution.state, name, records))
-    if answers:
-        return _together(answers)
-    if key is not None:
-        reason = _MISSING[type(ref)] if seen else "no-such-session"
-        return _Answer("unresolved", key.canonical(), reason=reason)
-    return _Answer("unresolved", seen.pop() if len(seen) == 1 else None, reason=_MISSING[type(ref)])
+        asked = list(scope)
+    found = [(session, [*_candidates(session, target)]) for session in asked]
+    meant = [session for session, candidates in found if candidates]
+    candidates = [candidate for _, several in found for candidate in several]
+    if len(meant or asked) == 1:
+        name = (meant or asked)[0].canonical
+    return _Answer(
+        outcome.state,
+        outcome.exact and all(_are_exact(scope, target, meant, candidates)),
+        name,
+        any(session.conflict for session in meant),
+        candidates,
+        outcome.reason if isinstance(outcome, Unresolved) else None,
+    )
 
 
-def _header_of(session: Session) -> SessionRef:
-    key = session.index.key
-    assert key is not None  # noqa: S101 - only sessions with the key that is meant are asked
-    return key.at()
+def _candidates(session: Session, target: SessionRef | AnyRef) -> Iterator[_Candidate]:
+    """The records of a session that a ref means or could mean, those of each account by `seq`."""
+    ref = target.ref if isinstance(target, SessionRef) else target
+    for account in session.accounts:
+        if ref is None:  # the session, for which its header stands
+            places = [Place(0, 0)]
+        elif isinstance(ref, RecordRef):
+            places = account.find(None, ref.record_id)
+        elif isinstance(ref, EntityRef):
+            places = account.find(ref.key, ref.value)
+        else:
+            places = account.find(TURN_KEY, ref.turn_id)
+        for place in sorted(places, key=account.order):
+            yield _Candidate(account, place)
 
 
-def _together(answers: list[_Answer]) -> _Answer:
-    """What the answers of several streams make together.
-
-    Streams of one session that have the very same records agree: they are captures of it. All
-    others could each be what is meant, and none is chosen (ASR-064, 079).
-    """
-    first = answers[0]
-    one = len(answers) == 1
-    alike = one or (first.session is not None and {a.session for a in answers} == {first.session})
-    contents = {tuple(record.digest for record in answer.records) for answer in answers}
-    if alike and len(contents) == 1:
-        return first
-    records = [record for answer in answers for record in answer.records]
-    return _Answer("ambiguous", first.session if alike else None, records)
+def _are_exact(
+    scope: Scope,
+    target: SessionRef | AnyRef,
+    meant: Iterable[Session],
+    candidates: Iterable[_Candidate],
+) -> Iterator[bool]:
+    """Of what a ref means, whether all required references there resolve (ASR-080)."""
+    if isinstance(target, SessionRef) and target.ref is None:
+        return map(scope.is_exact, meant)
+    return (scope.is_exact(account, place) for account, place in candidates)
 
 
-#: What is missing where a ref of that kind finds nothing in a session.
-_MISSING: dict[type, Reason] = {
-    RecordRef: "no-such-record",
-    EntityRef: "no-such-entity",
-    TurnRef: "no-such-turn",
-}
+def _contents(
+    scope: Scope, answer: _Answer, outcome: Outcome, names: dict[str, str]
+) -> dict[_Candidate, bytes]:
+    """The records themselves; one whose input cannot be read any more is missing."""
+    wanted: dict[Capture, list[_Candidate]] = {}
+    for candidate in answer.candidates:
+        wanted.setdefault(candidate.capture, []).append(candidate)
+    contents: dict[_Candidate, bytes] = {}
+    for capture, candidates in wanted.items():
+        try:
+            found = scope.fetch(capture, [candidate.place.row for candidate in candidates])
+        except StreamError as error:
+            outcome.report(renamed(unreadable(error), names))
+            continue
+        for candidate in candidates:
+            if candidate.place.row in found:
+                contents[candidate] = found[candidate.place.row]
+    return contents
 
 
-def _under(key: SessionKey, registry: Registry | None) -> SessionKey:
-    return key if registry is None else key.at().key_under(registry)
+class _Record(NamedTuple):
+    """A record as it is told; `content` is None where it is not shown."""
+
+    hit: Hit
+    file: str | None
+    line: int | None
+    content: bytes | None
 
 
-def _records(session: Session, resolution: Resolved | Ambiguous, *, show: bool) -> list[_Record]:
-    hits = resolution.records if isinstance(resolution, Resolved) else resolution.candidates
-    return [
-        _Record(hit, session.line(hit), sha256(content).digest(), content if show else None)
-        for hit, content in zip(hits, session.contents(hits), strict=True)
-    ]
+def _records(
+    answer: _Answer, names: dict[str, str], contents: dict[_Candidate, bytes] | None
+) -> list[_Record]:
+    told: list[_Record] = []
+    for candidate in answer.candidates:
+        hit = candidate.account.hit(candidate.place)
+        # The header of a native log comes from no line of it.
+        made = candidate.place.row == 0 and candidate.capture.index.is_converted
+        file = hit.file and names.get(hit.file, hit.file)
+        content = None if contents is None else contents.get(candidate, b"")
+        told.append(_Record(hit, file, None if made else hit.line, content))
+    return told
 
 
-def _object(ref: str, answer: _Answer) -> dict[str, Any]:
+def _object(ref: str, answer: _Answer, records: Sequence[_Record]) -> dict[str, Any]:
     """The answer as JSON says it."""
     said: dict[str, Any] = {
         "ref": ref,
         "state": answer.state,
-        "exact": answer.state == "resolved",
+        "exact": answer.exact,
         "session": answer.session,
-        "records": [_record_object(record) for record in answer.records],
+        "records": [_record_object(record) for record in records],
     }
     if answer.reason is not None:
         said["reason"] = answer.reason
@@ -201,7 +234,7 @@ def _object(ref: str, answer: _Answer) -> dict[str, Any]:
 def _record_object(record: _Record) -> dict[str, Any]:
     hit = record.hit
     said: dict[str, Any] = {"id": hit.id, "seq": hit.seq, "type": hit.type}
-    said |= {"file": hit.file and printable(hit.file), "line": record.line}
+    said |= {"file": record.file and printable(record.file), "line": record.line}
     if record.content is not None:
         said["content"] = _json(record.content)
     return said
@@ -220,20 +253,24 @@ def _json(content: bytes) -> msgspec.Raw | None:
 _SAID: dict[Reason, str] = {"no-such-session": "nothing that was read is of this session (ASR-050)"}
 
 
-def _text(ref: str, answer: _Answer) -> str:
+def _text(ref: str, answer: _Answer, records: Sequence[_Record]) -> str:
     """The answer for people."""
-    lines = [f"{answer.state}  {shown(ref)}"]
-    if answer.state != "resolved":
-        lines[0] = f"{answer.state}, exact: false  {shown(ref)}"
+    state = answer.state if answer.exact else f"{answer.state}, exact: false"
+    lines = [f"{state}  {shown(ref)}"]
     if answer.session is not None and answer.session != ref.partition("#")[0]:
         lines.append(f"  session {shown(answer.session)}")
     if answer.reason is not None:
         lines.append(f"  {_SAID.get(answer.reason) or REASONS[answer.reason]}")
     if answer.state == "ambiguous":
-        lines.append(f"  {len(answer.records)} candidates, of which none is chosen (ASR-064)")
-    rows = [_row(record) for record in answer.records]
+        if answer.conflict:
+            lines.append("  files of the session contradict each other (ASR-050)")
+        candidates = "1 candidate" if len(records) == 1 else f"{len(records)} candidates"
+        lines.append(f"  {candidates}, of which none is chosen (ASR-064)")
+    elif records and not answer.exact:
+        lines.append("  what it means has a required reference that does not resolve (ASR-080)")
+    rows = [_row(record) for record in records]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)][:-1]
-    for row, record in zip(rows, answer.records, strict=True):
+    for row, record in zip(rows, records, strict=True):
         cells = [cell.ljust(min(width, _WIDEST)) for cell, width in zip(row, widths, strict=False)]
         lines.append("  ".join(["", *cells, row[-1]]))
         if record.content is not None:
@@ -247,7 +284,7 @@ _WIDEST = 48
 
 def _row(record: _Record) -> tuple[str, str, str, str]:
     hit = record.hit
-    place = hit.file or "-"
+    place = record.file or "-"
     place = place if record.line is None else f"{place}:{record.line}"
     return (f"seq {hit.seq}", shown(hit.type), shown(hit.id), shown(place))
 

@@ -129,6 +129,7 @@ class StreamIndex:
         self._table = table
         self._max_line = max_line
         self._origin = origin
+        self._converted = False
         self._findings: tuple[Finding, ...] | None = None
         self._forget()
 
@@ -315,6 +316,12 @@ class StreamIndex:
         What `fetch` needs is not there for such a stream.
         """
         self._table.lines = lines
+        self._converted = True
+
+    @property
+    def is_converted(self) -> bool:
+        """Whether the records were made from a log, and the header from no line of it."""
+        return self._converted
 
     def revisions(self, hit: Hit) -> tuple[Hit, ...]:
         """All records of the revision chain that `hit` belongs to, by `seq`.

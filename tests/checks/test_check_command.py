@@ -479,7 +479,7 @@ def test_nameless_inputs_are_kept_apart() -> None:
 
 
 def test_a_progress_bar_for_whoever_waits(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each input that is opened is one step of the bar."""
+    """Each stream that is read is one step of the bar."""
     (folder / "a.jsonl").write_bytes(encoded([header("s1")]))
     (folder / "b.jsonl").write_bytes(encoded([header("s2")]))
     seen: list[str] = []
@@ -490,8 +490,9 @@ def test_a_progress_bar_for_whoever_waits(folder: Path, monkeypatch: pytest.Monk
             seen.append(file.path)
             yield file
 
-    monkeypatch.setattr("sessionref.cli.check.watched", watched)
-    monkeypatch.setattr("sessionref.cli.check.stderr_is_terminal", lambda: True)
+    monkeypatch.setattr("sessionref.cli._scope.watched", watched)
+    terminal = "click.testing._NamedTextIOWrapper.isatty"
+    monkeypatch.setattr(terminal, lambda _: True, raising=False)
     assert run(".").exit_code == 0
     assert seen == ["./a.jsonl", "./b.jsonl"]
 

@@ -20,7 +20,6 @@ from cli_logs import (
 )
 from click.testing import CliRunner
 
-import sessionref as sr
 from sessionref.cli._app import program
 
 
@@ -306,17 +305,15 @@ class TestInput:
     @pytest.mark.usefixtures("log")
     def test_file_that_cannot_be_opened_in_a_folder(self, tmp_path, monkeypatch):
         """It is reported, and the rest is read."""
-        from sessionref.cli import _sessions  # noqa: PLC0415
-
-        opened = _sessions.Log
-
-        def refuse(path):
-            if path.endswith("locked"):
-                raise sr.StreamError("unreadable", "Permission denied", path)
-            return opened(path)
-
         (tmp_path / "locked").write_text("")
-        monkeypatch.setattr(_sessions, "Log", refuse)
+        really = os.open
+
+        def refuse(path, *args, **options):
+            if os.fspath(path).endswith("locked"):
+                raise PermissionError(13, "Permission denied")
+            return really(path, *args, **options)
+
+        monkeypatch.setattr(os, "open", refuse)
         result = run(tmp_path, "r1")
         assert result.exit_code == 3
         assert "locked: error: Permission denied (unreadable)" in result.stderr

@@ -18,6 +18,7 @@ from sessionref.lineage.lineage import Lineage
 from sessionref.native.convert import read_log
 from sessionref.native.detect import DECIDING_LINES, kind_of_lines
 from sessionref.native.logs import Log
+from sessionref.native.surveys import survey_each
 from sessionref.native.together import LogSet
 from sessionref.scope.scope import Scope as StreamScope
 from sessionref.scope.sources import is_lasting, looks_like_lines
@@ -32,7 +33,8 @@ if TYPE_CHECKING:
     from sessionref.findings import Finding
     from sessionref.lineage.forest import Forest
     from sessionref.lineage.totals import Totals
-    from sessionref.native.base import NativeStream
+    from sessionref.native.base import NativeRecord, NativeStream
+    from sessionref.native.columns import Columns
     from sessionref.registry import Registry
     from sessionref.scope.fields import ReferenceField
     from sessionref.scope.sources import Open
@@ -61,20 +63,25 @@ class Scope(StreamScope):
         registry: Registry | None = None,
         open: Open | None = None,  # noqa: A002 - as in the base class
         max_line: int = MAX_LINE,
+        jobs: int = 1,
     ) -> Self:
         """The scope of all streams and native logs in `sources`.
 
-        As `sessionref.scope.scope.Scope.read`, which see. Without `checks` less is kept, and `check`
-        cannot be asked for; neither can it without `references`. What kind of log a file is, is
-        told by its content. Native logs are looked at together, so that each stream says what only
-        the others show of it; with `open` that is left to it.
+        As `sessionref.scope.scope.Scope.read`, which see. Without `checks` less is kept, and
+        `check` cannot be asked for; neither can it without `references`. What kind of log a file
+        is, is told by its content. Native logs are looked at together, so that each stream says
+        what only the others show of it; with `open` that is left to it. At most `jobs` processes
+        do so, and what comes out is the same.
         """
         ours = (*OBSERVERS, Gathered) if checks and references else (Gathered,)
         gathered = tuple(dict.fromkeys((*ours, *observers)))
         sources = [sources] if isinstance(sources, str | os.PathLike) else list(sources)
         with ExitStack() as opened:
             if open is None:
-                open = opened.enter_context(_Inputs(sources, max_line))  # noqa: A001
+                # What only lineage looks at needs no more than columns.
+                lean = not references and gathered == (Gathered,)
+                inputs = _Inputs(sources, max_line, columns=lean, jobs=jobs)
+                open = opened.enter_context(inputs)  # noqa: A001
             return super().read(
                 sources,
                 observers=gathered,
@@ -147,22 +154,34 @@ class _Inputs:
     read twice are kept until the context ends; the others can be opened ever after.
     """
 
-    def __init__(self, sources: Iterable[Input], max_line: int) -> None:
+    def __init__(
+        self, sources: Iterable[Input], max_line: int, *, columns: bool, jobs: int
+    ) -> None:
         self._max_line = max_line
         self._kept = ExitStack()
-        self._logs = self._kept.enter_context(LogSet(max_line=max_line))
+        self._logs = self._kept.enter_context(LogSet(max_line=max_line, columns=columns))
         #: By input: what to ask `_logs` for, and what was wrong with it when it was added.
         self._native: dict[str | int, tuple[Input | Log, list[Finding]]] = {}
         self._held: dict[str | int, Log] = {}
         self._failed: dict[str | int, StreamError] = {}
+        files: list[str] = []
         seen: set[tuple[int, int]] = set()
         for source in sources:
             if isinstance(source, str | os.PathLike):
                 for path, named in walk([source], _silent):
-                    if not _is_known(path, seen):
-                        self._add(path, found=not named)
+                    if not is_lasting(path):
+                        self._add(path)
+                    elif not _is_known(path, seen) and self._may_be_log(path, found=not named):
+                        files.append(path)
             else:
-                self._add(source, found=False)
+                self._add(source)
+        for path, surveyed, said in survey_each(
+            files, jobs=jobs, max_line=max_line, columns=columns
+        ):
+            if isinstance(surveyed, StreamError):
+                self._failed[path] = surveyed
+            elif self._logs.add_surveyed(path, surveyed) in _NATIVE:
+                self._native[path] = path, said
 
     def __enter__(self) -> Self:
         return self
@@ -176,19 +195,25 @@ class _Inputs:
     ) -> None:
         self._kept.close()
 
-    def _add(self, source: Input, *, found: bool) -> None:
+    def _add(self, source: Input) -> None:
+        """Look at an input that cannot be read twice."""
         said: list[Finding] = []
         key = _key(source)
         try:
-            _refuse_binary(source, found=found)
-            log: Input | Log = source
-            if not is_lasting(source):
-                log = Log(source, max_line=self._max_line)
-                self._held[key] = self._kept.enter_context(log)
+            log = Log(source, max_line=self._max_line)
+            self._held[key] = self._kept.enter_context(log)
             if self._logs.add(log, said.append) in _NATIVE:
                 self._native[key] = log, said
         except StreamError as error:
             self._failed[key] = error
+
+    def _may_be_log(self, path: str, *, found: bool) -> bool:
+        try:
+            _refuse_binary(path, found=found)
+        except StreamError as error:
+            self._failed[path] = error
+            return False
+        return True
 
     def __call__(
         self,
@@ -205,6 +230,12 @@ class _Inputs:
         if key in self._failed:
             raise self._failed[key]
         native, said = self._native.get(key, (source, []))
+        lean = self._logs.columns(native) if key in self._native and not whole else None
+        if lean is not None:
+            for finding in (*said, *lean[1].findings):
+                report(finding)
+            yield _joined(*lean, self._logs.name_of(native), observe)
+            return
 
         def streams() -> Iterator[NativeStream]:
             for finding in said:
@@ -230,8 +261,6 @@ def _key(source: Input) -> str | int:
 
 def _is_known(path: str, seen: set[tuple[int, int]]) -> bool:
     """Whether the file was seen under another name."""
-    if not is_lasting(path):
-        return False
     status = os.stat(path)  # noqa: PTH116 - as `is_lasting`
     place = status.st_dev, status.st_ino
     known = place in seen
@@ -272,6 +301,17 @@ def _indexes(
             (index,) = read_streams(chunks, file=log.name, observe=observe)
             index.at_lines(lines)
             yield index
+
+
+def _joined(header: NativeRecord, columns: Columns, file: str, observe: Observe) -> StreamIndex:
+    """The index of a header and of the records behind it."""
+    line = msgspec.json.encode(header) + b"\n"
+    (index,) = read_streams([line], file=file, observe=observe)
+    index.go_on(columns.ids, columns.types, columns.values, columns.supersedes, columns.lines)
+    for observer in index.observers:
+        if isinstance(observer, Gathered):
+            observer.adopt(columns.gathered)
+    return index
 
 
 def strictly(source: Input, file: str | None = None) -> Iterator[Finding]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from contextlib import closing
 from typing import TYPE_CHECKING
@@ -52,8 +53,12 @@ def read_scope(
     *,
     references: bool,
     checks: bool = False,
+    jobs: int | None = None,
 ) -> Scope:
-    """The scope of `paths`, or of the known places where none are given."""
+    """The scope of `paths`, or of the known places where none are given.
+
+    By default there are as many processes as processors.
+    """
     given = paths_or_places(paths)
     # A file can hold several streams, or none: that each stream moves the bar on is close enough.
     files: list[Found] = list(walk(given, _silent)) if sys.stderr.isatty() else []
@@ -66,8 +71,19 @@ def read_scope(
     with closing(bar):
         next(bar, None)  # it is there from now on
         return Scope.read(
-            given, observers=(step,), references=references, checks=checks, registry=registry
+            given,
+            observers=(step,) if sys.stderr.isatty() else (),
+            references=references,
+            checks=checks,
+            registry=registry,
+            jobs=processors() if jobs is None else jobs,
         )
+
+
+def processors() -> int:
+    """How many processors this process may use."""
+    affinity = getattr(os, "sched_getaffinity", None)
+    return (os.cpu_count() or 1) if affinity is None else len(affinity(0))
 
 
 def _silent(_finding: Finding) -> None:

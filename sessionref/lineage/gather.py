@@ -148,7 +148,7 @@ class Gathered:
             "state": self._state,
             "usage": self._aggregate,
         }
-        self._watched = frozenset({"inference", *self._see})
+        self.watched = frozenset({"inference", *self._see})
 
     def see(
         self,
@@ -158,25 +158,41 @@ class Gathered:
         contents: Sequence[bytes],  # noqa: ARG002 - what is needed of them is decoded
     ) -> None:
         """Take what is needed from some consecutive records, the first of them in `row`."""
+        self.take(range(row, row + len(records)), types, records)
+
+    def take(self, where: Sequence[int], types: Sequence[str], records: Sequence[Envelope]) -> None:
+        """As `see`, for records in the rows `where`, between which may be others."""
         several: Sequence[Any] = records
         there = held(records)
         if "copiedFrom" in there:
             for at in [n for n, record in enumerate(several) if record.copied_from is not UNSET]:
-                self._copy(row + at, several[at])
+                self._copy(where[at], several[at])
         if "native" in there:
             rows = [n for n, record in enumerate(several) if _native_of(record) is not UNSET]
             firsts = _repeated([_native_of(several[at]) for at in rows])
             if any(first is not None for first in firsts):
                 found = zip(rows, firsts, strict=True)
-                self.repeats.update((row + at, first) for at, first in found if first is not None)
-        if self._watched.isdisjoint(types):
+                self.repeats.update((where[at], first) for at, first in found if first is not None)
+        if self.watched.isdisjoint(types):
             return
         calls = [n for n, kind in enumerate(types) if kind == "inference"]
         if calls:
-            self._inferences([row + at for at in calls], [several[at] for at in calls])
+            self._inferences([where[at] for at in calls], [several[at] for at in calls])
         handlers = self._see
         for at in [n for n, kind in enumerate(types) if kind in handlers]:
-            handlers[types[at]](row + at, several[at])
+            handlers[types[at]](where[at], several[at])
+
+    def adopt(self, other: Gathered) -> None:
+        """Go on with what another has gathered of all that follows what was seen here."""
+        self.copied |= other.copied
+        self.repeats |= other.repeats
+        self.declared += other.declared
+        self.announced += other.announced
+        self.executed |= other.executed
+        self.aggregates += other.aggregates
+        self.calls = other.calls
+        self.model_names = other.model_names
+        self.day_names = other.day_names
 
     # -- One kind of record each ------------------------------------------------------------
 
@@ -275,6 +291,38 @@ class Gathered:
                 days.append(self._day(raw) if day is None else day)
             at += 1
 
+    def add_call(
+        self,
+        row: int,
+        tokens: tuple[int | None, int | None, int | None, int | None],
+        model: str | None,
+        ts: str | None,
+        request: str | None,
+        *,
+        derived: bool,
+    ) -> None:
+        """Add a model call from values; `tokens` are input, read, written and output."""
+        calls = self.calls
+        at = len(calls.rows)
+        calls.rows.append(row)
+        fresh, read, written, output = tokens
+        calls.tokens.extend((fresh or 0, read or 0, written or 0, output or 0, 0))
+        if tokens == _UNKNOWN_TOKENS:
+            calls.unmeasured.add(at)
+        if request:
+            calls.requests[at] = request
+        if derived:
+            calls.derived.add(at)
+        calls.models.append(
+            -1 if model is None else _number(model, self._model_of, self.model_names)
+        )
+        day = -1
+        if ts is not None:
+            raw = msgspec.json.encode(ts)
+            known = self._days.get(raw[1:11]) if raw[-2:] == b'Z"' else None
+            day = self._day(raw) if known is None else known
+        calls.days.append(day)
+
     def _cost(self, at: int, record: Any) -> None:
         _, cost, faulty = _spend(UNSET, record.cost)
         if cost is not None:
@@ -319,6 +367,7 @@ _all_repeats = msgspec.json.Decoder(list[_Repeats]).decode
 _native_of = attrgetter(attribute("native"))
 _inference_id_source_of = attrgetter(attribute("inferenceIdSource"))
 _NO_TOKENS = (0,) * len(TOKENS)
+_UNKNOWN_TOKENS = (None,) * 4
 _NOTHING_SAID = read_usage(b"{}")
 _all_usages = msgspec.json.Decoder(list[Usage]).decode
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from sessionref.native.claude_survey import Facts, Lines, Survey
     from sessionref.native.rows import Fault
 
-__all__ = ["AGENT", "FORMAT", "ROW_TYPES", "streams", "writer_of"]
+__all__ = ["AGENT", "FORMAT", "ROW_TYPES", "only_header", "streams", "writer_of"]
 
 #: The name of the format.
 FORMAT = "claude-code-jsonl"
@@ -82,6 +82,12 @@ def streams(
             yield NativeStream(header, writer.all(own), writer)
             for _ in own:  # the caller may have left rows unread
                 pass
+
+
+def only_header(survey: Survey) -> NativeRecord:
+    """The header of a transcript that holds one session; its records carry no content."""
+    ((slot, facts),) = survey.slots.items()
+    return _header(slot, facts, content=False)
 
 
 def writer_of(survey: Survey, slot: Slot, file: str, report: Report, *, content: bool) -> Writer:

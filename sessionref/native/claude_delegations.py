@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from sessionref.native.claude_rows import AGENT, blocks_of, ignore
+from sessionref.native.claude_rows import AGENT, AGENT_PROGRESS, Result, blocks_of, ignore
 from sessionref.native.rows import Rows, begins
 from sessionref.reference import SessionRef
 
@@ -89,20 +89,11 @@ class Notification(msgspec.Struct, gc=False):
     status: str
 
 
-class _Result(msgspec.Struct, rename="camel", gc=False):
-    agent_id: str | None = None
-    is_async: bool | None = None
-    status: str | None = None
-    agent_type: str | None = None
-    description: str | None = None
-    run_id: str | None = None
-
-
 class _Origin(msgspec.Struct, gc=False):
     kind: str | None = None
 
 
-_results = Rows(_Result)
+_results = Rows(Result)
 _origins = Rows(_Origin)
 _text = msgspec.json.Decoder(str).decode
 
@@ -116,14 +107,14 @@ def delegation(row: Row) -> Delegation | Launch | None:
     if row.type == "user":
         if row.tool_use_result and begins(row.tool_use_result, b"{"):
             return _delegation_of(_results.decode_part(row.tool_use_result), row)
-    elif row.type == "progress" and row.data is not None and row.data.type == "agent_progress":
+    elif row.type == "progress" and row.data is not None and row.data.type == AGENT_PROGRESS:
         agent_id = row.data.agent_id
         if agent_id and not agent_id.startswith(SIDE_AGENT):
             return Delegation(agent_id, row.parent_tool_use_id or None)
     return None
 
 
-def _delegation_of(result: _Result, row: Row) -> Delegation | Launch | None:
+def _delegation_of(result: Result, row: Row) -> Delegation | Launch | None:
     agent_id = result.agent_id
     if not agent_id:
         call = _call_of(row.message) if result.run_id else None

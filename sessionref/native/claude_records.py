@@ -36,9 +36,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from sessionref.native.base import Report
-    from sessionref.native.claude_rows import Message, Read, Row
+    from sessionref.native.claude_rows import Glance, GlanceMessage, Message, Read, Row
 
-__all__ = ["Writer", "content_digest"]
+__all__ = ["Writer", "block_record", "call_of", "content_digest", "kind_of_row"]
 
 _VENDOR = "com.anthropic.claude-code."
 _SYNTHETIC = "<synthetic>"
@@ -153,9 +153,14 @@ class Writer:
             self.line = line
             for fault in faults:
                 self._report(row_fault(fault, self._file, line))
-            yield from self._row(line, data, row)
+            yield from self.row(line, data, row)
 
-    def _row(self, line: int, data: bytes, row: Row) -> Iterator[NativeRecord]:
+    def pass_over(self, records: int) -> None:
+        """Note that so many records were made elsewhere."""
+        self._seq += records
+
+    def row(self, line: int, data: bytes, row: Row) -> Iterator[NativeRecord]:
+        """The records of one row, whose bytes are `data`."""
         place = _Place(row, self._positions.next(line))
         content = self._content
         if content and not is_utf8(data):
@@ -176,7 +181,7 @@ class Writer:
             yield self._other(place, row)
             yield from self._subagent(place, row)
             return
-        call = _call_of(row, message, place.id)
+        call = call_of(row, message, place.id)
         record = self._record("message", place, row)
         record.message_id = place.message_id or place.id
         if place.message_id is None:
@@ -250,7 +255,7 @@ class Writer:
             if row.compact_metadata:
                 record.trigger = _trigger(row.compact_metadata)
             return record
-        return self._record(_VENDOR + (row.type or "row"), place, row)
+        return self._record(kind_of_row(row.type), place, row)
 
     def _inference(
         self, place: _Place, row: Row, message: Message, call: tuple[str, bool]
@@ -261,22 +266,7 @@ class Writer:
         record.inference_id = key
         if native:
             record.inference_id_source = "native"
-        request = row.request_id or None
-        if message.id:
-            calls = self._calls.setdefault(message.id, {})
-            if request not in calls and len(calls) == 1:
-                # A row without its request joins the call of the same message, and the other way
-                # about; two requests are two calls.
-                (known,) = calls
-                if known is None:
-                    calls[request] = calls.pop(known)
-                elif request is None:
-                    request = known
-            record.supersedes = calls.get(request)
-            calls[request] = record.id
-        elif request is not None:
-            record.supersedes = self._by_request.get(request)
-            self._by_request[request] = record.id
+        record.supersedes, request = self.revised(message.id, row.request_id, record.id)
         if message.model is not None:
             record.model = {"id": message.model}
         usage = message.usage
@@ -290,9 +280,34 @@ class Writer:
         amount = _amount(row.cost)
         if amount is not None:
             record.cost = [{"amount": amount, "currency": "USD"}]
-        # Where another writing of the call names the request, it is this one's too.
         record.request_id = request
         return record
+
+    def revised(
+        self, message_id: str | None, request_id: str | None, record_id: str
+    ) -> tuple[str | None, str | None]:
+        """Note a snapshot of a model call; the snapshot that it revises, and the request's ID.
+
+        Where another writing of the call names the request, it is this one's too.
+        """
+        request = request_id or None
+        before = None
+        if message_id:
+            calls = self._calls.setdefault(message_id, {})
+            if request not in calls and len(calls) == 1:
+                # A row without its request joins the call of the same message, and the other way
+                # about; two requests are two calls.
+                (known,) = calls
+                if known is None:
+                    calls[request] = calls.pop(known)
+                elif request is None:
+                    request = known
+            before = calls.get(request)
+            calls[request] = record_id
+        elif request is not None:
+            before = self._by_request.get(request)
+            self._by_request[request] = record_id
+        return before, request
 
     def _subagent(self, place: _Place, row: Row) -> Iterator[NativeRecord]:
         """The announcement of a subagent, or a revision of it (ASR-411, 424)."""
@@ -356,8 +371,8 @@ class Writer:
         """Tool calls and results, from the blocks of a message's content."""
         blocks = blocks_of(raw, lambda fault: self._block_fault(fault, line))
         for number, block in enumerate(blocks):
-            kind = block.type or ""
-            if kind.endswith("tool_use"):
+            kind = block_record(block.type)
+            if kind == "tool_call":
                 record = self._part("tool_call", place, row, number)
                 record.call_id = block.id or record.id
                 if not block.id:
@@ -367,7 +382,7 @@ class Writer:
                 if content and block.input:
                     record.input = block.input
                 yield record
-            elif kind.endswith("tool_result"):
+            elif kind == "tool_result":
                 record = self._part("tool_result", place, row, number)
                 record.call_id = block.tool_use_id or None
                 record.is_error = block.is_error
@@ -407,7 +422,9 @@ class Writer:
         )
 
 
-def _call_of(row: Row, message: Message, row_id: str) -> tuple[str, bool] | None:
+def call_of(
+    row: Row | Glance, message: Message | GlanceMessage, row_id: str
+) -> tuple[str, bool] | None:
     """The inference ID of the model call behind a row, and whether it is native (ASR-073, 074).
 
     The provider's message ID where there is one; else an ID derived from the request ID, or from
@@ -422,6 +439,20 @@ def _call_of(row: Row, message: Message, row_id: str) -> tuple[str, bool] | None
     if message.model or message.usage is not None:
         return f"{row_id}/inference/0", False
     return None
+
+
+def block_record(block_type: str | None) -> str | None:
+    """The type of the record of a block of content, None where it makes none."""
+    if block_type is None:
+        return None
+    if block_type.endswith("tool_use"):
+        return "tool_call"
+    return "tool_result" if block_type.endswith("tool_result") else None
+
+
+def kind_of_row(row_type: str | None) -> str:
+    """The type of the one record of a row that is nothing known."""
+    return _VENDOR + (row_type or "row")
 
 
 def content_digest(data: bytes) -> bytes:

@@ -15,19 +15,27 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AGENT",
+    "AGENT_PROGRESS",
     "Block",
     "Fork",
+    "Glance",
+    "GlanceMessage",
     "Message",
     "Progress",
     "Read",
+    "Result",
     "Row",
     "blocks_of",
+    "glances_at",
     "ignore",
     "rows",
 ]
 
 #: The registered short name.
 AGENT = "claude-code"
+
+#: The type of the data of a `progress` row that embeds a subagent's message.
+AGENT_PROGRESS = "agent_progress"
 
 
 class Tokens(msgspec.Struct, gc=False):
@@ -111,7 +119,56 @@ class Block(msgspec.Struct, gc=False):
     text: Raw = Raw()
 
 
+class Result(msgspec.Struct, rename="camel", gc=False):
+    """What the result of a call says of the subagent or the run of a workflow that it was for."""
+
+    agent_id: str | None = None
+    is_async: bool | None = None
+    status: str | None = None
+    agent_type: str | None = None
+    description: str | None = None
+    run_id: str | None = None
+
+
+class GlanceBlock(msgspec.Struct, gc=False):
+    """What a glance shows of a block of a message's content."""
+
+    type: str | None = None
+    id: str | None = None
+
+
+class GlanceMessage(msgspec.Struct, gc=False):
+    """What a glance shows of a message."""
+
+    id: str | None = None
+    model: str | None = None
+    usage: Tokens | None = None
+    content: list[GlanceBlock] | str | None = None
+
+
+class Glance(msgspec.Struct, rename="camel", gc=False):
+    """What is needed of most rows; the rest of a row is looked at only where this asks for it.
+
+    Rows that do not fit are to be read as `Row`.
+    """
+
+    type: str | None = None
+    uuid: str | None = None
+    session_id: str | None = None
+    agent_id: str | None = None
+    timestamp: str | None = None
+    request_id: str | None = None
+    message: GlanceMessage | None = None
+    cost: Raw = msgspec.field(default=Raw(), name="costUSD")
+    forked_from: Raw = Raw()
+    tool_use_result: Result | list[Raw] | str | float | bool | None = None
+    data: Progress | None = None
+    origin: Raw = Raw()
+
+
 rows = Rows(Row)
+#: As `Rows.decode_all` for glances.
+glances_at = Rows(Glance).decode_all
 _blocks = Rows(Block)
 _content_blocks = msgspec.json.Decoder(list[Block]).decode
 

@@ -13,6 +13,7 @@ another session's: they make no records here.
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sessionref.findings import Finding
@@ -31,7 +32,16 @@ if TYPE_CHECKING:
 
     Lines = Callable[[Report], Iterable[tuple[int, bytes]]]
 
-__all__ = ["Facts", "Lines", "Named", "SlotRow", "Survey", "rows_by_session", "survey_of"]
+__all__ = [
+    "Facts",
+    "Lines",
+    "Named",
+    "SlotRow",
+    "Survey",
+    "Surveyor",
+    "rows_by_session",
+    "survey_of",
+]
 
 _IDENTITY = frozenset({"$.sessionId", "$.agentId"})
 _CHAT = frozenset({"user", "assistant"})
@@ -130,6 +140,29 @@ class Facts:
                 self.delegations.setdefault((session_id, found.agent_id), named)
             elif found is not None:
                 self.launches.setdefault(found.run_id, found.call_id)
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether the header is known, and the run of leading copies is over."""
+        return self._described and not self._leading
+
+    def note_many(self, record_ids: list[str], *, messages: bool) -> None:
+        """As `note`, once it is settled, for rows that have these IDs and say of no other session.
+
+        `messages` tells whether there are messages among them.
+        """
+        if messages:
+            self.continued_in = None
+        self.rows += len(record_ids)
+        before = len(self.seen)
+        if self.seen.isdisjoint(record_ids):
+            self.seen.update(record_ids)
+            if len(self.seen) - before < len(record_ids):
+                again = Counter(record_ids)
+                self.repeated.update(one for one, times in again.items() if times > 1)
+            return
+        for record_id in record_ids:
+            (self.repeated if record_id in self.seen else self.seen).add(record_id)
 
     def _describe(self, row: Row) -> None:
         """Take what the header says from the first rows that have it."""
@@ -241,71 +274,133 @@ def rows_by_session(survey: Survey, lines: Lines) -> Iterator[SlotRow]:
 
 def survey_of(lines: Lines, file: str, report: Report) -> Survey:
     """The first pass. It reports faults of lines; those inside rows are left to the second."""
-    survey = Survey()
-    leading = Facts()
-    first: Slot | None = None  # the first two sessions that are no subagents
-    second: Slot | None = None
-    second_line = 0
-    open_question = True  # whether the first of them is the copied head of the second
-    adrift: dict[str, tuple[int, Facts]] = {}  # short agent IDs of rows without a session ID
-    refused: set[str] = set()
-    before: Slot | None = None
-    facts: Facts | None = None
-    agent_id = session_id = None  # of the row before
-    faults: list[Fault] = []
-    decode, fault = rows.decode, faults.append
+    surveyor = Surveyor(file, report)
     for line, data in lines(report):
+        surveyor.line(line, data)
+    return surveyor.end()
+
+
+class Surveyor:
+    """Makes the survey of one file from its lines, in order; `is_plain` says what it met so far.
+
+    A plain file holds one session, every line of which is a row without a fault.
+    """
+
+    def __init__(self, file: str, report: Report) -> None:
+        self._file = file
+        self._report = report
+        self._survey = Survey()
+        self._leading = Facts()
+        self._first: Slot | None = None  # the first two sessions that are no subagents
+        self._second: Slot | None = None
+        self._second_line = 0
+        self._open_question = True  # whether the first of them is the copied head of the second
+        # Short agent IDs of rows without a session ID.
+        self._adrift: dict[str, tuple[int, Facts]] = {}
+        self._refused: set[str] = set()
+        self._before: Slot | None = None
+        self._facts: Facts | None = None
+        self._agent_id: str | None = None  # of the row before
+        self._session_id: str | None = None
+        self._faulty = False
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the file is a plain one as far as it was read."""
+        return not self._faulty and not self._adrift and len(self._survey.slots) <= 1
+
+    def line(self, line: int, data: bytes) -> Row | None:
+        """Learn from the next line; the row in it, where it has no fault."""
+        faults: list[Fault] = []
         try:
-            row = decode(data, fault)
+            row = rows.decode(data, faults.append)
         except NoRow as error:
-            report(_no_row(error, file, line))
-            faults.clear()
-            continue
+            self._faulty = True
+            self._report(_no_row(error, self._file, line))
+            return None
         if faults:
+            self._faulty = True
             unusable = _identity_fault(faults)
-            faults.clear()
             if unusable is not None:
-                if unusable.message not in refused:
-                    refused.add(unusable.message)
-                    report(row_fault(unusable, file, line))
-                continue
+                if unusable.message not in self._refused:
+                    self._refused.add(unusable.message)
+                    self._report(row_fault(unusable, self._file, line))
+                return None
+        self._row(line, row)
+        return None if faults else row
+
+    @property
+    def going_on(self) -> tuple[Facts, str | None, str | None] | None:
+        """The session of the row before, with the session ID and the agent ID of its rows.
+
+        None where rows of these IDs still have more to say than `Facts.note_many` takes.
+        """
+        facts = self._going_on
+        settled = facts is not None and facts.is_settled
+        return (facts, self._session_id, self._agent_id) if facts and settled else None
+
+    @property
+    def _going_on(self) -> Facts | None:
+        """The session of the row before, where that is all that further rows of its IDs need."""
+        return self._facts if self._second is None or not self._open_question else None
+
+    def _row(self, line: int, row: Row) -> None:
+        survey = self._survey
+        facts = self._going_on
         if (
-            row.session_id == session_id
-            and row.agent_id == agent_id
-            and facts is not None
-            and (second is None or not open_question)
+            facts is not None
+            and row.session_id == self._session_id
+            and row.agent_id == self._agent_id
         ):
             facts.note(row)  # as most rows: of the session of the row before
-            continue
+            return
         if row.agent_id and is_short(row.agent_id):
             if not row.session_id:
-                adrift.setdefault(row.agent_id, (line, Facts()))[1].note(row)
-                continue
+                self._adrift.setdefault(row.agent_id, (line, Facts()))[1].note(row)
+                return
             survey.containers.setdefault(row.agent_id, set()).add(row.session_id)
-        slot = survey.slot_of(row, line, before)
+        slot = survey.slot_of(row, line, self._before)
         if slot is None:
-            leading.note(row)
-            continue
-        before = slot
-        agent_id, session_id = row.agent_id, row.session_id
+            self._leading.note(row)
+            return
+        self._before = slot
+        self._agent_id, self._session_id = row.agent_id, row.session_id
         facts = survey.slots.get(slot)
         if facts is None:
             facts = survey.slots[slot] = Facts()
-        if open_question and not slot[2]:
-            if first is None:
-                first = slot
-            elif slot != first and second is None:
-                second, second_line = slot, line
-            if second is not None and (slot != second or row.uuid):
-                # The second session's first record tells; a later row of the first, or of a
-                # third, means that each stands for itself.
-                open_question = False
-                if slot == second and row.parent_uuid in survey.slots[first].seen:
-                    survey.head, survey.head_end, survey.heir = first, second_line, second
-                    facts.absorb(survey.slots.pop(first))
+        if self._open_question and not slot[2]:
+            self._ask(slot, facts, row, line)
+        self._facts = facts
         facts.note(row)
-    _close(survey, leading, adrift, file, report, silent=bool(refused))
-    return survey
+
+    def _ask(self, slot: Slot, facts: Facts, row: Row, line: int) -> None:
+        """Ask whether the rows of the first session are the copied head of the second."""
+        survey, first = self._survey, self._first
+        if first is None:
+            self._first = slot
+            return
+        if slot != first and self._second is None:
+            self._second, self._second_line = slot, line
+        if self._second is None or (slot == self._second and not row.uuid):
+            return
+        # The second session's first record tells; a later row of the first, or of a third, means
+        # that each stands for itself.
+        self._open_question = False
+        if slot == self._second and row.parent_uuid in survey.slots[first].seen:
+            survey.head, survey.head_end, survey.heir = first, self._second_line, self._second
+            facts.absorb(survey.slots.pop(first))
+
+    def end(self) -> Survey:
+        """The survey, once all lines were read."""
+        _close(
+            self._survey,
+            self._leading,
+            self._adrift,
+            self._file,
+            self._report,
+            silent=bool(self._refused),
+        )
+        return self._survey
 
 
 def _close(

@@ -13,7 +13,6 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-from sessionref.errors import StreamError
 from sessionref.findings import Finding
 from sessionref.streams.decode import BadLine, read_members
 from sessionref.streams.lines import MAX_LINE, Oversize, cut_lines
@@ -67,13 +66,11 @@ class Log:
         if name == STDIN:
             self._keep(read_chunks(sys.stdin.buffer, STDIN))
             return name
-        try:
-            self._file = self._open.enter_context(OpenFile(source))
-        except StreamError as error:
-            if error.code != "not-a-file" or not Path(name).is_fifo():
-                raise
+        if _is_pipe(name):  # opened once only: who writes to it may be gone by the second time
             with Path(name).open("rb", buffering=0) as pipe:
                 self._keep(read_chunks(pipe, name))
+        else:
+            self._file = self._open.enter_context(OpenFile(source))
         return name
 
     def __enter__(self) -> Self:
@@ -122,6 +119,23 @@ class Log:
         with NUL bytes, what stands whole between them comes as lines of the same number. A line
         that is too long or cut off at the end gives a finding instead; it keeps its number.
         """
+        for number, lines, complete in self._batches(report):
+            yield from self._held(number, lines, report, complete=complete)
+
+    def several_lines(self, report: Report) -> Iterator[tuple[int, list[bytes]]]:
+        """As `lines`, some consecutive ones at a time: the number of the first, and the lines.
+
+        They may end with their line endings.
+        """
+        for number, lines, complete in self._batches(report):
+            if complete and not _has_hole(number, lines):
+                yield number, lines
+            else:
+                for line, data in self._held(number, lines, report, complete=complete):
+                    yield line, [data]
+
+    def _batches(self, report: Report) -> Iterator[tuple[int, list[bytes], bool]]:
+        """The lines as they are cut: number of the first, and whether a newline ends the last."""
         findings: list[Finding] = []
         for batch in cut_lines(
             plain_chunks(self.chunks(), findings, self.name), max_line=self._max_line
@@ -133,25 +147,31 @@ class Log:
                     batch.number,
                     f"the line has {batch.length} bytes, more than {self._max_line}",
                 )
-                continue
-            for number, line in enumerate(batch.lines, batch.number):
-                data = line.rstrip(b"\r\n")
-                if number == 1 and data.startswith(_BOM):
-                    data = data[len(_BOM) :]
-                    self._say(report, "byte-order-mark", number, "a byte-order mark, passed over")
-                if not data or data.isspace():
-                    continue
-                if b"\0" in data:
-                    self._say(report, "nul-bytes", number, "NUL bytes where a writer was stopped")
-                    for piece in data.replace(b"\0", b"\n").splitlines():
-                        if piece and _whole(piece):
-                            yield number, piece
-                elif batch.complete or _whole(data):
-                    yield number, data
-                else:
-                    self._say(report, "torn-tail", number, "the log ends inside this line")
+            else:
+                yield batch.number, batch.lines, batch.complete
         for finding in findings:
             report(finding)
+
+    def _held(
+        self, first: int, lines: list[bytes], report: Report, *, complete: bool
+    ) -> Iterator[tuple[int, bytes]]:
+        """What a batch of lines holds; see `lines`."""
+        for number, line in enumerate(lines, first):
+            data = line.rstrip(b"\r\n")
+            if number == 1 and data.startswith(_BOM):
+                data = data[len(_BOM) :]
+                self._say(report, "byte-order-mark", number, "a byte-order mark, passed over")
+            if not data or data.isspace():
+                continue
+            if b"\0" in data:
+                self._say(report, "nul-bytes", number, "NUL bytes where a writer was stopped")
+                for piece in data.replace(b"\0", b"\n").splitlines():
+                    if piece and _whole(piece):
+                        yield number, piece
+            elif complete or _whole(data):
+                yield number, data
+            else:
+                self._say(report, "torn-tail", number, "the log ends inside this line")
 
     def _keep(self, chunks: Iterator[bytes]) -> None:
         for chunk in chunks:
@@ -159,6 +179,20 @@ class Log:
 
     def _say(self, report: Report, code: str, line: int, message: str) -> None:
         report(Finding(code=code, severity="warning", message=message, file=self.name, line=line))
+
+
+def _is_pipe(name: str) -> bool:
+    try:
+        return Path(name).is_fifo()
+    except ValueError:  # no name that a file can have
+        return False
+
+
+def _has_hole(number: int, lines: list[bytes]) -> bool:
+    """Whether some of the lines are not to be handed on as they are."""
+    if number == 1 and lines[0].startswith(_BOM):
+        return True
+    return any(b"\0" in line or line.isspace() for line in lines)
 
 
 def _whole(data: bytes) -> bool:

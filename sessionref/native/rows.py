@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeGuard, TypeVar, get_args
 import msgspec
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
 __all__ = ["Fault", "NoRow", "Rows", "begins", "is_utf8"]
 
@@ -58,6 +58,10 @@ class Rows(Generic[S]):
             if not _is_object(value):
                 raise NoRow("not-object", "the line is JSON but no object") from None
             return _fill(self._kind, value, "$", fault)
+
+    def decode_all(self, lines: Iterable[bytes]) -> list[S]:
+        """The rows in `lines`. Raises DecodeError or RecursionError where one has a fault."""
+        return list(map(self._decode, lines))
 
     def decode_part(self, data: bytes | msgspec.Raw) -> S:
         """The JSON object in a part of a row; an empty one where that is none.

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 from contextlib import ExitStack, contextmanager
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from sessionref.findings import Finding
 from sessionref.native import claude_code, codex
+from sessionref.native.claude_columns import survey_with_columns
 from sessionref.native.claude_lineage import Transcript
 from sessionref.native.claude_lineage import relate as relate_transcripts
 from sessionref.native.claude_survey import survey_of as survey_of_transcript
@@ -25,14 +26,15 @@ if TYPE_CHECKING:
     from typing import Self
 
     from sessionref.findings import Severity
-    from sessionref.native.base import NativeStream, Report
+    from sessionref.native.base import NativeRecord, NativeStream, Report
     from sessionref.native.claude_survey import Lines
     from sessionref.native.claude_survey import Survey as TranscriptSurvey
     from sessionref.native.codex_survey import Survey as RolloutSurvey
+    from sessionref.native.columns import Columns
     from sessionref.native.detect import Kind
     from sessionref.streams.source import Input
 
-__all__ = ["LogSet"]
+__all__ = ["LogSet", "Surveyed", "survey_of"]
 
 
 class LogSet:
@@ -43,13 +45,16 @@ class LogSet:
     hundred bytes for a session, never its rows. What a file held when it was added is what is read
     later, even where it has grown since.
 
+    With `columns` the records of logs that one pass is enough for are kept when they are added.
+
     The headers of the streams carry the lineage that all logs together show. Where fewer logs are
     added, less is said of each session. The records of a stream, their order and their IDs are the
     same in any company.
     """
 
-    def __init__(self, *, max_line: int = MAX_LINE) -> None:
+    def __init__(self, *, max_line: int = MAX_LINE, columns: bool = False) -> None:
         self._max_line = max_line
+        self._columns = columns
         self._entries: dict[str | int, _Entry] = {}
         self._related = True
         self._kept = ExitStack()
@@ -87,12 +92,7 @@ class LogSet:
                 log = source
             else:
                 log = opened.enter_context(Log(source, max_line=self._max_line))
-            kind = kind_of_lines(data for _, data in log.lines(_silent))
-            entry = _Entry(source, log.name, kind, log.size)
-            if kind == "claude-code":
-                entry.transcript = survey_of_transcript(log.lines, log.name, report)
-            elif kind == "codex":
-                entry.rollout = survey_of_rollout(log.lines, log.name, report)
+            entry = _Entry(source, survey_of(log, report, columns=self._columns))
             if log is source:
                 entry.log = log
             elif log.size is None:  # it cannot be opened again
@@ -101,6 +101,28 @@ class LogSet:
         self._entries[key] = entry
         self._related = False
         return entry.kind
+
+    def name_of(self, source: Input | Log) -> str:
+        """What findings call an input that was added."""
+        return self._entries[_key(source)].name
+
+    def add_surveyed(self, source: Input, surveyed: Surveyed) -> Kind | None:
+        """As `add`, for a file of which `survey_of` was asked elsewhere."""
+        entry = self._entries.setdefault(_key(source), _Entry(source, surveyed))
+        self._related = False
+        return entry.kind
+
+    def columns(self, source: Input | Log) -> tuple[NativeRecord, Columns] | None:
+        """The header and the records of a log that was added, where they are there as columns.
+
+        Its streams are this one then. None where they must be read. Given once, to save memory.
+        """
+        entry = self._entries[_key(source)]
+        columns, entry.columns = entry.columns, None
+        if columns is None or entry.transcript is None:
+            return None
+        self._relate()
+        return claude_code.only_header(entry.transcript), columns
 
     def streams(
         self, source: Input | Log, report: Report, *, content: bool = True
@@ -153,19 +175,48 @@ class LogSet:
             yield log.lines
 
 
+class Surveyed(NamedTuple):
+    """What a log shows before it is seen together with others."""
+
+    name: str
+    kind: Kind | None
+    size: int | None
+    transcript: TranscriptSurvey | None = None
+    rollout: RolloutSurvey | None = None
+    columns: Columns | None = None
+
+
+def survey_of(log: Log, report: Report, *, columns: bool) -> Surveyed:
+    """What is needed of a log before its streams can be read; its records too with `columns`.
+
+    These are there only where one pass is enough (`sessionref.native.claude_columns`).
+    """
+    kind = kind_of_lines(data for _, data in log.lines(_silent))
+    surveyed = Surveyed(log.name, kind, log.size)
+    if kind == "claude-code" and columns:
+        transcript, found = survey_with_columns(log, report)
+        return surveyed._replace(transcript=transcript, columns=found)
+    if kind == "claude-code":
+        return surveyed._replace(transcript=survey_of_transcript(log.lines, log.name, report))
+    if kind == "codex":
+        return surveyed._replace(rollout=survey_of_rollout(log.lines, log.name, report))
+    return surveyed
+
+
 class _Entry:
     """One input: what it is, what its survey learned, and how to read it again."""
 
-    __slots__ = ("kind", "log", "name", "rollout", "size", "source", "transcript")
+    __slots__ = ("columns", "kind", "log", "name", "rollout", "size", "source", "transcript")
 
-    def __init__(self, source: Input | Log, name: str, kind: Kind | None, size: int | None) -> None:
+    def __init__(self, source: Input | Log, surveyed: Surveyed) -> None:
         self.source = source  # kept, so that its identity stays its own
-        self.name = name
-        self.kind: Kind | None = kind
-        self.size = size
+        self.name = surveyed.name
+        self.kind: Kind | None = surveyed.kind
+        self.size = surveyed.size
         self.log: Log | None = None
-        self.transcript: TranscriptSurvey | None = None
-        self.rollout: RolloutSurvey | None = None
+        self.transcript = surveyed.transcript
+        self.rollout = surveyed.rollout
+        self.columns = surveyed.columns
 
     @property
     def path(self) -> str | None:

@@ -323,6 +323,34 @@ class StreamIndex:
         """Whether the records were made from a log, and the header from no line of it."""
         return self._converted
 
+    def go_on(
+        self,
+        ids: Sequence[str],
+        types: Sequence[str],
+        values: Sequence[str | None],
+        supersedes: Mapping[int, str],
+        lines: array[int],
+    ) -> None:
+        """Add records that were read in another way, which follow and whose `seq` is their row.
+
+        The arguments are columns of equal length, but for `supersedes`, which is by row. What
+        `fetch` needs is not there for such records, and observers do not see them.
+        """
+        table = self._table
+        rows = range(len(table), len(table) + len(ids))
+        offset = table.offsets[-1] + table.lengths[-1] if len(table) else 0
+        table.ids += ids
+        table.types += types
+        table.values += values
+        table.turns += [None] * len(ids)
+        table.supersedes.update(supersedes)
+        table.seqs.extend(rows)
+        table.lines.extend(lines)
+        # In their order, and never the same twice: that is what hits are told apart by.
+        table.offsets.extend(range(offset, offset + len(ids)))
+        table.lengths.extend([0] * len(ids))
+        self._forget()
+
     def revisions(self, hit: Hit) -> tuple[Hit, ...]:
         """All records of the revision chain that `hit` belongs to, by `seq`.
 

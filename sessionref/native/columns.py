@@ -1,0 +1,110 @@
+"""The records of a native log as columns, for whoever looks at lineage and usage alone.
+
+They are the same records that the readers write, without the way over their JSON. What lineage
+looks at is gathered by its own observer.
+"""
+
+from __future__ import annotations
+
+from array import array
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from sessionref.lineage.gather import Gathered
+from sessionref.streams.decode import LineDecoder
+from sessionref.streams.envelope import ENTITY_KEY_OF_TYPE, MEMBERS
+from sessionref.streams.lines import Lines
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from sessionref.findings import Finding
+    from sessionref.native.base import NativeRecord
+
+__all__ = ["Columns", "Told"]
+
+#: How many bytes of records are handed on to lineage together.
+_BLOCK = 1 << 16
+
+_value_of: dict[str, Callable[[Any], str | None]] = {
+    kind: attrgetter(MEMBERS[key]) for kind, key in ENTITY_KEY_OF_TYPE.items()
+}
+
+
+class Columns:
+    """The records of one session after its header: columns of equal length, one row for each.
+
+    `ids`, `types`, `values` and `supersedes` are as those of an index, `lines` are the lines of
+    the log. `findings` are what is wrong inside its rows. Row numbers count from 1, since the
+    header is in row 0; each record has the number of its row as its `seq`.
+    """
+
+    __slots__ = ("findings", "gathered", "ids", "lines", "supersedes", "types", "values")
+
+    def __init__(self) -> None:
+        self.ids: list[str] = []
+        self.types: list[str] = []
+        self.values: list[str | None] = []
+        self.lines = array("q")
+        self.supersedes: dict[int, str] = {}
+        self.gathered = Gathered()
+        self.findings: list[Finding] = []
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def add(self, record_id: str, kind: str, value: str | None, line: int) -> None:
+        """Add a record of which nobody looks at anything else."""
+        self.ids.append(record_id)
+        self.types.append(kind)
+        self.values.append(value)
+        self.lines.append(line)
+
+
+class Told:
+    """Fills columns with records, the first of them behind the header."""
+
+    def __init__(self, columns: Columns) -> None:
+        self._columns = columns
+        self._decoder = LineDecoder(members=columns.gathered.members)
+        self._encode = msgspec.json.Encoder().encode_into
+        self._block = bytearray()
+        self._rows: list[int] = []
+        self._watched = columns.gathered.watched
+
+    def add(self, records: Iterable[NativeRecord], line: int) -> None:
+        """Add the records of one line of the log."""
+        columns, block = self._columns, self._block
+        for record in records:
+            kind = record.type
+            columns.ids.append(record.id)
+            columns.types.append(kind)
+            value_of = _value_of.get(kind)
+            columns.values.append(None if value_of is None else value_of(record) or None)
+            columns.lines.append(line)
+            if record.supersedes:
+                columns.supersedes[len(columns.ids)] = record.supersedes
+            if kind in self._watched or record.copied_from is not None:
+                self._encode(record, block, len(block))
+                block += b"\n"
+                self._rows.append(len(columns.ids))
+        if len(block) >= _BLOCK:
+            self.flush()
+
+    @property
+    def waits(self) -> bool:
+        """Whether there is something that lineage has not seen yet."""
+        return bool(self._rows)
+
+    def flush(self) -> None:
+        """Hand on what lineage has not seen yet."""
+        if not self._rows:
+            return
+        lines = bytes(self._block).splitlines(keepends=True)
+        decoded = self._decoder.decode(Lines(lines, 1, 0, complete=True))
+        types = [record.type for record in decoded.records]
+        self._columns.gathered.take(self._rows, types, decoded.records)
+        self._block.clear()
+        self._rows = []

@@ -1,0 +1,82 @@
+"""The surveys of many files, in several processes where that is worth while."""
+
+from __future__ import annotations
+
+import gc
+import multiprocessing
+import os
+import sys
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+from sessionref.errors import StreamError
+from sessionref.native.logs import Log
+from sessionref.native.together import survey_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from sessionref.findings import Finding
+    from sessionref.native.together import Surveyed
+
+__all__ = ["Looked", "survey_each"]
+
+#: Below so many bytes for each process, to start it costs more than it saves.
+_WORTH_WHILE = 4 << 20
+#: How many files at most a process is given at once.
+_MOST = 8
+
+
+class Looked(NamedTuple):
+    """What is known of a file that was looked at: its survey, or why it could not be read."""
+
+    path: str
+    surveyed: Surveyed | StreamError
+    findings: list[Finding]
+
+
+def survey_each(
+    paths: Sequence[str], *, jobs: int, max_line: int, columns: bool
+) -> Iterator[Looked]:
+    """The survey of each of some regular files, in their order, made by at most `jobs` processes.
+
+    The result is the same whatever `jobs` is. `columns` is as in `survey_of`.
+    """
+    look = partial(_look, max_line=max_line, columns=columns)
+    jobs = min(jobs, len(paths), _size_of(paths, jobs) // _WORTH_WHILE)
+    if jobs <= 1:
+        yield from map(look, paths)
+        return
+    # A copy of this process needs no imports; elsewhere than on Linux that is not safe.
+    context = multiprocessing.get_context("fork" if sys.platform == "linux" else None)
+    chunk = max(1, min(_MOST, len(paths) // (4 * jobs)))
+    with ProcessPoolExecutor(jobs, mp_context=context, initializer=_without_collection) as pool:
+        yield from pool.map(look, paths, chunksize=chunk)
+
+
+def _look(path: str, *, max_line: int, columns: bool) -> Looked:
+    findings: list[Finding] = []
+    try:
+        with Log(path, max_line=max_line) as log:
+            return Looked(path, survey_of(log, findings.append, columns=columns), findings)
+    except StreamError as error:
+        return Looked(path, error, findings)
+
+
+def _without_collection() -> None:
+    """What a process makes here holds no circles, and lives as long as the process does."""
+    gc.disable()
+
+
+def _size_of(paths: Sequence[str], jobs: int) -> int:
+    """How many bytes the files have together; no more is looked at than matters."""
+    total = 0
+    for path in paths:
+        if total >= jobs * _WORTH_WHILE:
+            break
+        try:
+            total += os.stat(path).st_size  # noqa: PTH116 - as everywhere with paths as given
+        except (OSError, ValueError):
+            continue
+    return total

@@ -11,6 +11,7 @@ from sessionref.lineage import graph
 from sessionref.lineage.calls import position
 from sessionref.lineage.explain import explain
 from sessionref.lineage.faults import faults_of
+from sessionref.lineage.faults import usage as usage_faults
 from sessionref.lineage.measures import Sum
 
 
@@ -326,3 +327,17 @@ def test_a_mirror_of_many_is_a_fault_where_it_says_that_it_is_one():
     stream.add("declaration", authority="mirror")
     (finding,) = faults_of(lineage_of(stream), "ASR-422")
     assert (finding.seq, finding.path, finding.severity) == (1, "$.authority", "error")
+
+
+def test_findings_under_no_rule_are_warnings():
+    """Cycles, and use that cannot be read; a child that is not named is an error."""
+    first, second = Stream("a", {"forkedFrom": named("b")}), Stream("b", {"forkedFrom": named("a")})
+    second.call(usage={"outputTokens": "many"})
+    second.add("subagent")
+    lineage = lineage_of(first, second)
+    (cycle,) = lineage.forest.findings
+    assert (cycle.rule, cycle.code, cycle.severity) == (None, "lineage-cycle", "warning")
+    (use,) = usage_faults(lineage)
+    assert (use.rule, use.code, use.severity, use.path) == (None, "bad-usage", "warning", "$.usage")
+    (missing,) = faults_of(lineage, "ASR-411")
+    assert (missing.severity, missing.path) == ("error", "$.childSession")

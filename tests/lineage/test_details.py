@@ -339,5 +339,15 @@ def test_findings_under_no_rule_are_warnings():
     assert (cycle.rule, cycle.code, cycle.severity) == (None, "lineage-cycle", "warning")
     (use,) = usage_faults(lineage)
     assert (use.rule, use.code, use.severity, use.path) == (None, "bad-usage", "warning", "$.usage")
-    (missing,) = faults_of(lineage, "ASR-411")
-    assert (missing.severity, missing.path) == ("error", "$.childSession")
+    second.subagent("c#r1")
+    missing, other = faults_of(lineage_of(first, second), "ASR-411")
+    assert {(one.severity, one.path) for one in (missing, other)} == {("error", "$.childSession")}
+
+
+def test_sessions_that_agree_with_each_other_do_not_give_way():
+    """Only what another session has superseded is earlier; of two against one none is chosen."""
+    streams = [Stream(f"claude-code:{name}") for name in "abc"]
+    for stream, out in zip(streams, (5, 5, 7), strict=True):
+        stream.call(out, inferenceId="m", request="q")
+    assert total(lineage_of(*streams)) == (0, 0, 0)
+    assert lineage_of(*streams).totals.total.unknown.calls == 1

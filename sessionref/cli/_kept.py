@@ -45,7 +45,9 @@ def _kept(path: str, files: ExitStack) -> str:
 
 
 def _copy(source: BinaryIO, files: ExitStack) -> str:
-    copy = files.enter_context(tempfile.NamedTemporaryFile(prefix="sessionref-", suffix=".jsonl"))
+    copy = files.enter_context(
+        tempfile.NamedTemporaryFile(prefix="sessionref-", suffix=".jsonl")  # noqa: SIM115 - `files` closes it
+    )
     shutil.copyfileobj(source, cast("BinaryIO", copy))
     copy.flush()
     return copy.name

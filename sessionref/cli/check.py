@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from sessionref.checks.rules import Rule
     from sessionref.checks.run import Strict
-    from sessionref.findings import Finding, Severity
+    from sessionref.findings import Severity
     from sessionref.registry import Registry
 
 __all__ = ["command"]
@@ -134,7 +134,7 @@ def command(
             else writer(form, [*known.values()], {name: path for path, name in named.items()})
         )
         strict = None if fast else done.enter_context(_strict([*named], jobs))
-        scope = read_scope(tuple(named), registry, references=True, checks=True)
+        scope = read_scope(tuple(named), registry, references=True, checks=True, jobs=jobs)
         for finding in check(scope, strict=strict):
             if finding.code in UNREAD:
                 outcome.code = UNREADABLE

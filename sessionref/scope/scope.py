@@ -172,10 +172,10 @@ class Scope:
         """What `ref` means in this scope.
 
         A session reference resolves in the session that it names; without ``#`` part it means the
-        header. In a session whose captures contradict each other it is ambiguous, and no capture is
-        preferred. A ref without session is looked for in every session, and ambiguous where several
-        have it. A text is a session reference where it parses as one, else a raw ref; raises
-        `InvalidReference` where it is neither.
+        header. In a session whose captures contradict each other a ref is ambiguous, and no capture
+        is preferred. A ref without session is looked for in every session, and ambiguous where
+        several have it. A text is a session reference where it parses as one, else a raw ref;
+        raises `InvalidReference` where it is neither.
         """
         if isinstance(ref, str):
             ref = _ref_or_session(ref)
@@ -188,7 +188,8 @@ class Scope:
             for account in session.accounts:
                 outcome = account.resolve(ref)
                 if isinstance(outcome, Resolved):
-                    resolved.append(outcome)
+                    if not session.conflict:
+                        resolved.append(outcome)
                     candidates += outcome.records
                 elif isinstance(outcome, Ambiguous):
                     candidates += outcome.candidates

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+from threading import Thread
 
 import pytest
 from cli_logs import (
@@ -20,6 +21,7 @@ from cli_logs import (
 )
 from click.testing import CliRunner
 
+import sessionref as sr
 from sessionref.cli._app import program
 
 
@@ -139,6 +141,89 @@ class TestStream:
         assert (said["state"], said["session"], seqs(said)) == ("ambiguous", "codex:s1", [1, 1])
         assert len({record["file"] for record in said["records"]}) == 2
 
+    @pytest.mark.usefixtures("log")
+    def test_I_22_a_hit_in_one_of_two_captures_that_differ_is_ambiguous(self, tmp_path):
+        """What one of them has, the other denies: a candidate, and never the answer."""
+        (tmp_path / "other.jsonl").write_bytes(stream("s1", {"type": "x", "id": "only"}))
+        for ref, session in (
+            ("codex:s1#only", "codex:s1"),
+            ("only", "codex:s1"),
+            ("r1", "codex:s1"),
+        ):
+            said = answer(tmp_path, ref)
+            assert (said["state"], said["exact"], seqs(said)) == ("ambiguous", False, [1])
+            assert said["session"] == session
+        said = answer(tmp_path, "codex:s1")
+        assert (said["state"], seqs(said)) == ("ambiguous", [0, 0])
+        text = run(tmp_path, "codex:s1#only").stdout
+        assert "  files of the session contradict each other (ASR-050)\n" in text
+        assert "  1 candidate, of which none is chosen (ASR-064)\n" in text
+        assert answer(tmp_path, "codex:s1#r99")["reason"] == "no-such-record"
+
+    def test_segments_are_one_session(self, tmp_path):
+        """A turn that goes on in the next file is one turn, and a call is revised there."""
+
+        def page(name, after, *records):
+            head = header("s1", segment={"id": name, "after": after})
+            (tmp_path / name).write_bytes(lines(head, *records))
+
+        call = {"type": "tool_call", "callId": "c", "turnId": "t"}
+        page("b", None, {"seq": 1, "id": "r1", **call})
+        page("a", "b", {"seq": 1, "id": "r2", "supersedes": "r1", **call})
+        said = answer("--show", tmp_path, "codex:s1#turnId=t")
+        assert (said["state"], said["exact"]) == ("resolved", True)
+        assert [record["content"]["id"] for record in said["records"]] == ["r1", "r2"]
+        assert [record["file"] for record in said["records"]] == [
+            str(tmp_path / "b"),
+            str(tmp_path / "a"),
+        ]
+        (record,) = answer(tmp_path, "callId=c")["records"]
+        assert record["id"] == "r2"
+        (record,) = answer(tmp_path, "codex:s1")["records"]
+        assert record["file"] == str(tmp_path / "b")
+
+    def test_what_is_built_on_a_broken_reference_is_not_exact(self, tmp_path):
+        """ASR-080: a required reference that does not resolve marks its record and its session."""
+        file = tmp_path / "s1.jsonl"
+        broken = {"type": "rewind", "seq": 6, "id": "r6", "to": "gone", "turnId": "t6"}
+        file.write_bytes(STREAM + lines(broken))
+        for ref, exact in (
+            ("codex:s1", False),
+            ("codex:s1#r6", False),
+            ("r6", False),
+            ("turnId=t6", False),
+            ("codex:s1#r1", True),
+            ("turnId=t1", True),
+        ):
+            said = answer(file, ref)
+            assert (said["state"], said["exact"]) == ("resolved", exact)
+        result = run(file, "r6")
+        assert result.exit_code == 0
+        assert result.stdout == (
+            "resolved, exact: false  r6\n"
+            "  session codex:s1\n"
+            "  what it means has a required reference that does not resolve (ASR-080)\n"
+            f"  seq 6  rewind  r6  {file}:7\n"
+        )
+
+    def test_it_says_what_the_scope_says(self, tmp_path):
+        """Records and state of every ref are those of `Scope.resolve`."""
+        (tmp_path / "a").write_bytes(STREAM)
+        (tmp_path / "b").write_bytes(codex_log())
+        scope = sr.Scope.read([tmp_path])
+        for capture in scope.captures:
+            key = capture.key
+            assert key is not None
+            for ref in (*map(key.at, capture.index.refs()), *capture.index.refs(), key.at()):
+                outcome = scope.resolve(ref)
+                raw = [] if isinstance(ref, sr.SessionRef) else ["--raw"]
+                said = answer(*raw, tmp_path, str(ref) if not raw else ref.raw())
+                hits = getattr(outcome, "records", None) or outcome.candidates
+                assert said["state"] == outcome.state
+                assert [(r["id"], r["seq"]) for r in said["records"]] == [
+                    (h.id, h.seq) for h in hits
+                ]
+
     def test_several_streams_in_one_file(self, tmp_path):
         """Each header begins another stream; lines count through the file."""
         file = tmp_path / "all.jsonl.gz"
@@ -163,6 +248,19 @@ class TestStream:
         said = answer("--show", "-", "callId=call_1", stdin=codex_log())
         assert said["records"][0]["line"] == 4
         assert said["records"][0]["content"]["callId"] == "call_1"
+        assert answer("-", "-", "r2", stdin=STREAM)["state"] == "resolved"
+        result = run("-", "r2", stdin=b"no log\n")
+        assert (result.exit_code, result.stderr[:9]) == (3, "-: error:")
+
+    def test_named_pipe(self, tmp_path):
+        """A pipe is kept, for what has to be read twice."""
+        pipe = tmp_path / "pipe"
+        os.mkfifo(pipe)
+        writing = Thread(target=pipe.write_bytes, args=(codex_log(),))
+        writing.start()
+        (record,) = answer("--show", pipe, "callId=call_1")["records"]
+        writing.join()
+        assert (record["file"], record["content"]["callId"]) == (str(pipe), "call_1")
 
     def test_overlay_joins_names(self, tmp_path):
         """Under an overlay both names of an agent mean one session."""
@@ -221,6 +319,32 @@ class TestNative:
         said = answer("--show", file, "turnId=turn-1")
         assert [record["content"]["seq"] for record in said["records"]] == [2, 3, 4]
         assert said["records"][1]["content"]["content"][0]["text"] == "hi"
+
+    def test_record_that_cannot_be_read_any_more(self, log, monkeypatch):
+        """It is told without its content, and that is exit code 3."""
+        really = sr.Scope.fetch
+
+        def gone(scope, capture, rows):
+            log.unlink(missing_ok=True)
+            return really(scope, capture, rows)
+
+        monkeypatch.setattr(sr.Scope, "fetch", gone)
+        result = run("--json", "--show", log, "r1")
+        (record,) = json.loads(result.stdout)["records"]
+        assert (record["id"], record["content"], result.exit_code) == ("r1", None, 3)
+        assert f"{log}: error: " in result.stderr
+
+    def test_record_that_is_no_longer_in_its_file(self, log, monkeypatch):
+        """A file that was cut meanwhile gives no content, and never that of another record."""
+        really = sr.Scope.fetch
+
+        def cut(scope, capture, rows):
+            log.write_bytes(STREAM.split(b"\n")[0])
+            return really(scope, capture, rows)
+
+        monkeypatch.setattr(sr.Scope, "fetch", cut)
+        (record,) = answer("--show", log, "r1")["records"]
+        assert (record["id"], record["content"]) == ("r1", None)
 
     def test_long_log(self, tmp_path):
         """Far into a log, and in the middle of a large stream, records are found and shown."""

@@ -90,6 +90,7 @@ def test_refs_into_a_conflict_are_ambiguous(read):
     assert found.resolve("codex:s#messageId=a").state == "ambiguous"
     assert found.resolve("codex:s").state == "ambiguous"
     assert found.resolve("codex:s#nothing") == sr.Unresolved("no-such-record", "codex:s")
+    assert [found.resolve(f"messageId={m}").state for m in "abc"] == ["ambiguous"] * 3
 
 
 def test_each_side_of_a_conflict_resolves_its_own_references(read):

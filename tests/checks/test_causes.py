@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from check_streams import Named, encoded, found, header, told
+from check_streams import Named, encoded, found, header, strictly, told
 
 from sessionref.checks.causes import Causes, root_causes
 from sessionref.checks.run import OBSERVERS, check
@@ -107,6 +107,95 @@ def test_links_at_fault_split_chains_and_only_they_are_reported() -> None:
     assert told(found(two, copies)) == [
         ("ASR-064", "ambiguous", "error", "r6", "$.targets[0]"),
         ("ASR-064", "ambiguous", "notice", "r1", "$.copiedFrom.record"),
+    ]
+
+
+def test_an_unreadable_line_of_another_stream_joins_no_chains() -> None:
+    """An ambiguity that a link at fault explains is not reported, whoever refers to it (063)."""
+    copies = [
+        header("s2"),
+        {
+            "type": "message",
+            "seq": 1,
+            "id": "r1",
+            "messageId": "m",
+            "copiedFrom": {"session": "codex:s1", "record": "callId=c1", "proof": "native_id"},
+        },
+    ]
+    broken = [header("s1"), call(1), call(2, supersedes="gone")]
+    assert told(found(broken, copies)) == [
+        ("ASR-063", "supersedes-unknown", "error", "r2", "$.supersedes")
+    ]
+    # A link that is in order explains nothing, though another one of the stream is at fault.
+    other = [
+        header("s1"),
+        call(1),
+        call(2),
+        call(3, supersedes="r1"),
+        call(4, "c2", supersedes="gone"),
+    ]
+    assert told(found(other, copies)) == [
+        ("ASR-063", "supersedes-unknown", "error", "r4", "$.supersedes"),
+        ("ASR-064", "ambiguous", "notice", "r1", "$.copiedFrom.record"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("agent", "expected"),
+    [
+        ("night-agent", [("ASR-057", "unregistered-agent-name", "error", "r1", "$.agent")]),
+        ("Codex", [("ASR-056", "bad-agent-name", "error", "r1", "$.agent")]),
+        ("com.example.night", []),
+        ("com.openai.codex", []),
+        ("codex", []),
+    ],
+)
+def test_the_agent_of_a_delegation_is_looked_at_where_no_id_has_a_source(
+    agent: str, expected: list[Any]
+) -> None:
+    """That is a mark of other rules; names that anybody may write are passed over."""
+    delegation = {"type": "subagent", "seq": 1, "id": "r1", "childSession": "codex:s2"}
+    named, other = {**delegation, "agent": agent}, {**delegation, "type": "note", "agent": agent}
+    assert told(found([header("s1"), named], [header("s2")], strict=False)) == expected
+    # On a record of another type the member is none that anybody reads.
+    assert found([header("s1"), other], [header("s2")], strict=False) == []
+
+
+def test_a_stream_without_a_session_is_one_fault() -> None:
+    """Who the agent would be is not looked at while no session has it (ASR-051)."""
+    nameless = header("s1", "night-agent")
+    del nameless["sessionId"]
+    assert told(found([nameless])) == [("ASR-051", "missing-member", "error", "h", "$.sessionId")]
+
+
+def test_an_error_elsewhere_hides_no_missing_announcement() -> None:
+    """Only a record that may have been the announcement does (ASR-412)."""
+    child = [
+        header("s2", lineage={"spawnedBy": {"session": "codex:s1", "evidence": "native_field"}}),
+        {"type": "message", "seq": 1, "id": "r1", "messageId": "m"},
+    ]
+    tombstone = {"type": "tombstone", "seq": 1, "id": "r1", "targets": ["r9"]}
+    assert [(f.code, f.severity) for f in found([header("s1"), tombstone], child)] == [
+        ("no-announcement", "notice"),
+        ("no-such-record", "error"),
+    ]
+    absent = {"type": "subagent", "seq": 1, "id": "r1", "childSession": "codex:gone"}
+    assert [(f.code, f.severity) for f in found([header("s1"), absent], child)] == [
+        ("no-announcement", "notice"),
+        ("no-such-session", "notice"),
+    ]
+    unreadable = {**absent, "childSession": "codex"}
+    assert "no-announcement" not in [f.code for f in found([header("s1"), unreadable], child)]
+
+
+def test_nameless_inputs_have_each_their_strict_pass() -> None:
+    """Each is read for itself, and its findings stand with its own streams."""
+    twice = b'{"type":"note","seq":1,"id":"r1","x":1,"x":2}\n'
+    inputs = [io.BytesIO(encoded([header(session)]) + twice) for session in ("s1", "s2")]
+    scope = Scope.read(inputs, observers=OBSERVERS)
+    assert [(f.code, f.session, f.line) for f in check(scope, strict=strictly)] == [
+        ("duplicate-member", "codex:s1", 2),
+        ("duplicate-member", "codex:s2", 2),
     ]
 
 

@@ -140,6 +140,92 @@ def test_a_header_at_fault_is_the_one_that_its_records_stand_under() -> None:
     assert [f.session for f in strict_findings([encoded([header("s1")]), deep])] == ["codex:s1"]
 
 
+def test_a_number_beyond_all_bounds_hides_no_other_fault() -> None:
+    """It is JSON, however many digits it has."""
+    rest = b',"x":"\\ud800","y":' + b"9" * 5000
+    assert faults(rest) == [("lone-surrogate", "$.x")]
+
+
+def test_what_follows_a_deep_object_is_no_part_of_it() -> None:
+    """The walk token by token ends with the object, as reading does."""
+    deep = _RECORD + b',"x":' + b"[" * 9000 + b"]" * 9000 + b',"y":1,"y":2}'
+    for after in (b"", b',"z":{"a":1,"a":1}', b'"z"', b"]}"):
+        assert faults_of_line(deep + after) == [Fault("duplicate-member", "$.y")]
+
+
+@pytest.mark.parametrize(("depth", "shown"), [(18, 18), (19, 19), (20, 19), (40, 19)])
+def test_a_long_path_is_shown_by_its_beginning_and_its_end(depth: int, shown: int) -> None:
+    """Twenty members, and the last where there are more."""
+    rest = b',"x":' + b'{"a":' * depth + b'{"z":1,"z":2}' + b"}" * depth
+    path = "$.x" + ".a" * shown + (".z" if depth < 19 else "..z")
+    assert faults(rest) == [("duplicate-member", path)]
+
+
+@pytest.mark.parametrize(
+    ("written", "seq"),
+    [
+        (str((1 << 63) - 1), (1 << 63) - 1),
+        (str(1 << 63), None),
+        (str(-(1 << 63)), -(1 << 63)),
+        (str(-(1 << 63) - 1), None),
+        ('{"a":5}', None),
+        ("true", None),
+        ("1.0", None),
+    ],
+)
+@pytest.mark.parametrize("rest", ['"x":1,"x":2', '"ts":4'])
+def test_a_finding_has_the_seq_that_can_be_one(written: str, seq: int | None, rest: str) -> None:
+    """A number of 64 bits at the top of the record, whichever way the line was looked at."""
+    line = f'{{"type":"note","seq":{written},"id":"r",{rest}}}\n'.encode()
+    assert {(f.seq, f.id) for f in strict_findings([line])} == {(seq, "r")}
+
+
+def test_an_id_is_the_member_of_the_record_itself() -> None:
+    """What is below `id` or `seq` is none."""
+    line = b'{"type":"note","seq":{"seq":1},"id":{"id":"q"},"x":1,"x":2}\n'
+    assert {(f.seq, f.id) for f in strict_findings([line])} == {(None, None)}
+
+
+def test_a_header_far_above_is_known_still() -> None:
+    """Lines that nothing is wrong with are passed by fast; the header among them counts."""
+    clean = encoded([header("s1"), {"type": "note", "seq": 1, "id": "r1"}]).replace(b" ", b"")
+    bad = _RECORD + b',"x":1,"x":2}\n'
+    other = encoded([header("s2")]).replace(b" ", b"")
+    chunks = [clean, bad, other, bad]
+    assert [(f.session, f.line) for f in strict_findings(chunks)] == [
+        ("codex:s1", 3),
+        ("codex:s2", 5),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("record", "path"),
+    [
+        ({"type": "session", "agent": "codex"}, "$.agent"),
+        ({"type": "subagent", "agent": {"name": "codex"}}, "$.agent"),
+        ({"type": "rewind", "to": 4}, "$.to"),
+        ({"type": "usage", "covers": 4}, "$.covers"),
+    ],
+)
+def test_types_that_depend_on_the_record_are_looked_at_in_any_line(
+    record: dict[str, Any], path: str
+) -> None:
+    """Also where nothing else is odd about any line of the stream."""
+    line = json.dumps({"seq": 1, "id": "r", **record}, separators=(",", ":")).encode() + b"\n"
+    assert [(f.code, f.path) for f in strict_findings([line])] == [("bad-member", path)]
+
+
+def test_a_byte_order_mark_stands_before_all_else_only() -> None:
+    """Before the first line it is no part of it; before another it makes that no JSON."""
+    bad = b"\xef\xbb\xbf" + _RECORD + b',"x":1,"x":2}\n'
+    assert [f.line for f in strict_findings([bad + bad])] == [1]
+
+
+def test_a_line_with_something_behind_its_object_is_no_json() -> None:
+    """Reading the stream reports it; the strict pass has nothing to say."""
+    assert list(strict_findings([_RECORD + b',"x":1,"x":2}_\n'])) == []
+
+
 def test_bytes_come_as_they_are() -> None:
     """Compressed or not, with a byte-order mark, CR LF, NUL bytes, no last newline, any chunks."""
     bad = _RECORD + b',"x":1,"x":2}'

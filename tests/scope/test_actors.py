@@ -41,6 +41,7 @@ def test_the_session_of_an_actor_has_no_ref():
     with pytest.raises(sr.InvalidReference) as caught:
         sr.Actor.from_json({"session": "codex:s#r1"})
     assert (caught.value.code, caught.value.span) == ("unexpected-ref", (7, 10))
+    assert (caught.value.rule, caught.value.component) == ("ASR-076", "ref")
     with pytest.raises(sr.InvalidReference):
         sr.Actor(session=sr.parse("codex:s#r1"))
     with pytest.raises(sr.InvalidReference):

@@ -195,6 +195,7 @@ def test_references_that_no_text_can_hold():
     )
     found = scope(stream() + lines)
     assert [r.faults for r in found.resolutions()] == [("bad-reference",)] * 3
+    assert [r.error.component for r in found.resolutions()][:2] == ["ref", "ref"]
 
 
 def test_long_arrays_and_many_types_cost_no_more_than_they_are():

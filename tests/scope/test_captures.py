@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+from pathlib import Path
 
 import pytest
 from scope_streams import of_record, scope, shown, stream
@@ -13,6 +14,7 @@ import sessionref as sr
 from sessionref.registry import Registry
 from sessionref.scope.capture import Fingerprint, Segment
 from sessionref.scope.scope import Scope
+from sessionref.scope.sources import open_streams
 
 A = {"type": "message", "messageId": "a"}
 B = {"type": "message", "messageId": "b"}
@@ -67,6 +69,7 @@ def test_contradicting_captures_are_kept_apart(read):
     assert codes(found) == ["identity-conflict"]
     (finding,) = found.findings
     assert (finding.severity, finding.rule, finding.session) == ("warning", "ASR-050", "codex:s")
+    assert finding.message.endswith(", ".join(session.files) or "inputs without a name")
     assert not found.is_exact(session)
 
 
@@ -87,10 +90,19 @@ def test_refs_into_a_conflict_are_ambiguous(read):
         ("ambiguous", ["h", "h"]),
         ("unresolved", "no-such-entity"),
     ]
+    assert [r.at.id for r in found.problems() if r.at.session == "codex:child"] == [
+        r.at.id for r in records
+    ]
     assert found.resolve("codex:s#messageId=a").state == "ambiguous"
     assert found.resolve("codex:s").state == "ambiguous"
     assert found.resolve("codex:s#nothing") == sr.Unresolved("no-such-record", "codex:s")
     assert [found.resolve(f"messageId={m}").state for m in "abc"] == ["ambiguous"] * 3
+
+
+def test_candidates_of_an_ambiguous_side_are_candidates_of_the_conflict(read):
+    """Where one side itself has several records, all of them and those of the others are."""
+    found = read(stream(A, A), stream(A, B))
+    assert [hit.id for hit in found.resolve("codex:s#messageId=a").candidates] == ["r1", "r2", "r1"]
 
 
 def test_each_side_of_a_conflict_resolves_its_own_references(read):
@@ -102,6 +114,17 @@ def test_each_side_of_a_conflict_resolves_its_own_references(read):
     first, second = next(iter(found)).accounts
     assert found.is_exact(first)
     assert found.is_exact(second)
+
+
+def test_the_sides_of_a_conflict_stand_in_the_order_of_their_files(tmp_path):
+    """Whichever is longer, and in whatever order they are read (ASR-050)."""
+    for name, content in (("a", stream(A)), ("b", stream(B, C)), ("c", stream(C))):
+        (tmp_path / f"{name}.jsonl").write_bytes(content)
+    paths = sorted(tmp_path.iterdir())
+    for turned in (paths, paths[::-1], paths[1:] + paths[:1]):
+        (session,) = Scope.read(turned)
+        names = [Path(account.captures[0].file).name for account in session.accounts]
+        assert names == ["a.jsonl", "b.jsonl", "c.jsonl"]
 
 
 def test_three_sides_and_their_beginnings(read):
@@ -293,6 +316,22 @@ def test_capture_scoped_ids_are_good_inside_their_capture():
     assert found.resolve("codex:s#r1").state == "resolved"
 
 
+def test_only_what_is_marked_is_capture_scoped():
+    """The mark is about one record; those behind it, up to the last, have none."""
+    scoped = {"idScope": "capture"}
+    target = stream({}, scoped, {}, scoped, {})
+    copies = [{"copiedFrom": {"session": "codex:s", "record": f"r{n}"}} for n in range(1, 6)]
+    found = scope(target, stream(*copies, sid="child"))
+    records = [of_record(found, f"r{n}", session="codex:child")[1] for n in range(1, 6)]
+    assert [shown(r)[2] for r in records] == [
+        ["r1"],
+        "capture-scoped",
+        ["r3"],
+        "capture-scoped",
+        ["r5"],
+    ]
+
+
 def test_turns_are_not_capture_scoped():
     """`idScope` is about record IDs and entity keys."""
     child = stream({"type": "state", "executedBy": ["codex:s#turnId=t"]}, sid="child")
@@ -343,6 +382,17 @@ def test_a_revision_may_supersede_a_record_of_an_earlier_segment():
     assert list(found.problems()) == []
 
 
+def test_a_revision_inside_a_segment_follows_the_order_there():
+    """In one page `seq` says what is earlier, as in a stream that is all there is (ASR-065)."""
+    first = page({"type": "note"}, number=1)
+    forward = page(A | {"id": "q1"}, A | {"id": "q2", "supersedes": "q1"}, number=2, after="p1")
+    found = scope(first, forward)
+    assert found.resolve("codex:s#messageId=a").first.id == "q2"
+    assert codes(found) == []
+    back = page(A | {"id": "q1", "supersedes": "q2"}, A | {"id": "q2"}, number=2, after="p1")
+    assert codes(scope(first, back)) == ["supersedes-later"]
+
+
 def test_broken_links_over_segments_join_nothing():
     """Another type, another key, a later page, an ID that is nowhere or twice: all are faults."""
     first = page(A, {"id": "x"}, {"id": "r9", "supersedes": "q1"}, number=1)
@@ -372,6 +422,7 @@ def test_broken_links_over_segments_join_nothing():
         "supersedes-other-type",
         "supersedes-unknown",
     ]
+    assert {f.path for f in found.findings} == {"$.supersedes"}
 
 
 def test_declarations_reach_over_segments():
@@ -380,6 +431,23 @@ def test_declarations_reach_over_segments():
     first = page({"type": "declaration", "participants": [{"id": "u"}]}, number=1)
     found = scope(first, page(by, number=2, after="p1"))
     assert [shown(r)[1] for r in found.resolutions()] == ["resolved", "resolved"]
+
+
+def test_what_any_header_declares_holds_in_all_segments():
+    """A declaration holds from where it stands, a header from the beginning (ASR-077)."""
+    by = {"type": "message", "messageId": "m", "authorActor": {"participant": "u"}}
+    declaration = {"type": "declaration", "participants": [{"id": "u"}]}
+    declared = {"participants": [{"id": "u"}]}
+    for first, second, state in (
+        (page(by, number=1), page(number=2, after="p1", **declared), "resolved"),
+        (page(by, number=1), page(declaration, number=2, after="p1"), "unresolved"),
+        (page(by, declaration, number=1), page(number=2, after="p1"), "unresolved"),
+        # Of two the one counts that holds earlier, whichever is met first.
+        (page(by, declaration, number=1), page(number=2, after="p1", **declared), "resolved"),
+    ):
+        found = scope(first, second)
+        (named,) = [r for r in found.resolutions() if r.path == "$.authorActor.participant"]
+        assert named.outcome.state == state
 
 
 def test_an_ordinal_on_two_pages_is_ambiguous():
@@ -528,8 +596,54 @@ def test_records_are_fetched_whole(tmp_path):
     assert sorted(fetched) == [1, 2]
     assert json.loads(fetched[1])["messageId"] == "b"
     once = scope(stream(A))
-    with pytest.raises(sr.StreamError, match="twice"):
+    with pytest.raises(sr.StreamError, match="twice") as caught:
         once.fetch(next(once.captures), [0])
+    assert caught.value.code == "no-file"
+
+
+def test_captures_are_compared_whole_as_what_was_named(tmp_path):
+    """Reading again leaves nothing out and passes nothing over, wherever the file was found."""
+    asked = []
+
+    def opened(source, *, whole, found, **options):
+        asked.append((Path(source).name, whole, found))
+        return open_streams(source, whole=whole, found=found, **options)
+
+    for name in "ab":
+        (tmp_path / f"{name}.jsonl").write_bytes(stream(A))
+    (session,) = Scope.read([tmp_path], open=opened)
+    assert not session.conflict
+    assert asked[:2] == [("a.jsonl", False, True), ("b.jsonl", False, True)]
+    assert set(asked[2:]) == {("a.jsonl", True, False), ("b.jsonl", True, False)}
+
+
+def test_an_input_of_no_known_kind_that_was_given_is_said():
+    """Only what was found in a folder is passed over; it is read once, so nothing is left out."""
+
+    def refuse(_source, *, whole, found, **_options):
+        assert (whole, found) == (True, False)
+        raise sr.StreamError("unknown-format", "no stream")
+
+    found = Scope.read([[b"x"]], open=refuse)
+    assert (codes(found), found.passed_over) == (["unknown-format"], 0)
+
+
+def test_what_cannot_be_read_has_the_name_of_its_file(tmp_path):
+    """The name that the error has, else the one that was given, else none."""
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(stream(A))
+    for source, named, file in (
+        (path, None, str(path)),
+        (path, "inside.jsonl", "inside.jsonl"),
+        ([b"x"], None, None),
+        ([b"x"], "inside.jsonl", "inside.jsonl"),
+    ):
+
+        def fail(_source, *, error=named, **_options):
+            raise sr.StreamError("unreadable", "gone", error)
+
+        (finding,) = Scope.read([source], open=fail).findings
+        assert (finding.code, finding.file) == ("unreadable", file)
 
 
 def test_observers_see_each_stream_for_themselves():

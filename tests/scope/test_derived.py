@@ -53,6 +53,7 @@ def test_the_same_parts_give_the_same_id():
     made = ONE.id(NativeId("msg 01"), Ordinal(3), Tag("tool_call"))
     assert str(made) == "1/id.msg~2001/ordinal.3/tag.tool_call"
     assert made.members() == {"idSource": "derived"}
+    assert str(ONE.id(NativeId("a\u00a0b\ud800"))) == "1/id.a~C2~A0b~ED~A0~80"
     assert Derivation("2").id(NativeId("msg 01"), Ordinal(3), Tag("tool_call")) != made
     assert pickle.loads(pickle.dumps(made)) == made
 
@@ -87,7 +88,7 @@ def test_a_derived_id_can_stand_in_a_reference(made_of):
 
 def test_positions_that_the_source_rewrites_hold_for_one_capture():
     """Rewritable and observed positions make the ID capture-scoped (ASR-070)."""
-    assert ONE.id(Line(3)).scope == "session"
+    assert ONE.id(Line(3)).scope == Line(3).scope == "session"
     for part in (Line(3, rewritable=True), Row(1, rewritable=True), Observed(0)):
         made = ONE.id(NativeId("x"), part)
         assert made.members() == {"idSource": "derived", "idScope": "capture"}
@@ -136,7 +137,8 @@ def test_a_tuple_holds_where_its_entry_and_its_values_do():
     """One value that the source rewrites makes it capture-scoped, and so may the entry."""
     goal = (NativeId("t1"), Line(3, rewritable=True))
     assert ONE.id(Documented(CODEX, "goal", goal)).scope == "capture"
-    assert ONE.id(Documented(CODEX, "goal", (NativeId("t1"), Line(3)))).scope == "session"
+    lasting = Documented(CODEX, "goal", (NativeId("t1"), Line(3)))
+    assert ONE.id(lasting).scope == lasting.scope == "session"
     entry = {
         "short_name": {"value": "acme", "source": "assumed"},
         "reverse_dns_name": {"value": "com.acme.agent", "source": "assumed"},

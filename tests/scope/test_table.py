@@ -8,6 +8,7 @@ from scope_streams import faults, of_record, scope, shown, stream
 
 import sessionref as sr
 from sessionref.scope.fields import Condition, DeclaredIn, FieldTable, ReferenceField, json_path
+from sessionref.scope.scope import Scope
 
 MESSAGE = {"type": "message", "messageId": "m1"}
 CALL = {"type": "tool_call", "callId": "c1"}
@@ -83,6 +84,7 @@ def test_json_paths_name_members_and_places():
     """Plain names stand after a dot, others in quotes, elements in brackets."""
     assert json_path(("heads", "*"), (3,)) == "$.heads[3]"
     assert json_path(("a", "*", "b", "*"), (1,)) == "$.a[1].b"
+    assert json_path(("a", "*", "b", "*", "c"), (1,)) == "$.a[1].b"
     assert json_path(("it's", "x\\y", "é")) == "$['it\\'s']['x\\\\y']['é']"
 
 
@@ -133,6 +135,47 @@ def test_a_session_may_be_named_in_another_member():
     ]
     (capture,) = found.session("codex:s").captures
     assert len(capture.references) == 4
+
+
+def test_a_vendor_row_without_its_session_may_mean_the_stream_itself():
+    """A local target must be there; where a session is named beside, that is where to look."""
+    row = ReferenceField(
+        path="acme.ref",
+        on=("acme",),
+        target="record",
+        session="inSession",
+        requirement="must-local",
+    )
+    records = [
+        {"type": "acme", "ref": "r1"},
+        {"type": "acme", "ref": "r1", "inSession": "codex:p"},
+        {"type": "acme", "ref": "r9"},
+    ]
+    found = scope(stream(*records), stream({"id": "p1"}, sid="p"), fields=[row])
+    got = [(*shown(r)[1:], r.required) for r in found.resolutions(found.session("codex:s"))]
+    assert got == [
+        ("resolved", ["r1"], True),
+        ("unresolved", "no-such-record", False),
+        ("unresolved", "no-such-record", True),
+    ]
+
+
+def test_a_vendor_row_for_an_entity_may_ask_for_more():
+    """What asks for an earlier target, or one in another session, is not looked up in one go."""
+    calls = [{"type": "acme", "callId": "c1"}, CALL, {"type": "acme", "callId": "c1"}]
+    row = ReferenceField(
+        path="acme.callId", on=("acme",), target="entity", key="callId", lower_seq=True
+    )
+    found = scope(stream(*calls), fields=[row])
+    assert [(r.at.id, r.faults) for r in found.problems()] == [("r1", ("not-lower-seq",))]
+    row = ReferenceField(
+        path="acme.callId", on=("acme",), target="entity", key="callId", session="where.session"
+    )
+    found = scope(stream(*calls), fields=[row])
+    assert [(r.at.id, shown(r)[2]) for r in found.problems()] == [
+        ("r1", "no-session-named"),
+        ("r3", "no-session-named"),
+    ]
 
 
 def test_a_vendor_row_may_look_at_members_of_the_envelope():
@@ -366,6 +409,10 @@ def test_session_members_name_sessions_without_ref():
     assert (absent.required, absent.faults) == (False, ())
     with_ref = scope(stream({"type": "subagent", "childSession": "codex:p#h"}), parent)
     assert faults(with_ref, "r1") == {"$.childSession": ("unexpected-ref",)}
+    with_turn = stream({"type": "subagent", "childSession": "codex:p#turnId=t"})
+    assert faults(scope(with_turn, stream({"turnId": "t"}, sid="p")), "r1") == {
+        "$.childSession": ("unexpected-ref",)
+    }
     bad = scope(stream({"type": "subagent", "childSession": "codex"}), parent)
     assert faults(bad, "r1") == {"$.childSession": ("bad-reference",)}
     assert of_record(bad, "r1")[0].error.code == "missing-session-id"
@@ -436,6 +483,9 @@ def test_derived_from_takes_refs_and_session_references():
         (("resolved", ["r1"]), False),
         (("unresolved", "invalid"), True),
     ]
+    turn = {"type": "message", "messageId": "m2", "derivedFrom": ["turnId=t"]}
+    (own,) = of_record(scope(stream(MESSAGE | {"turnId": "t"}, turn)), "r2")
+    assert (shown(own)[1:], own.required, own.exact) == (("resolved", ["r1"]), True, True)
 
 
 def test_a_record_id_that_reads_as_a_session_reference_is_ambiguous():
@@ -443,6 +493,8 @@ def test_a_record_id_that_reads_as_a_session_reference_is_ambiguous():
     record = {"type": "message", "messageId": "m2", "derivedFrom": ["codex:p"]}
     found = scope(stream({"id": "codex:p"}, record), stream(sid="p"))
     assert shown(of_record(found, "r2")[0])[1:] == ("ambiguous", ["codex:p", "h"])
+    # That other session need not be in scope (ASR-079).
+    assert not of_record(found, "r2")[0].required
     alone = scope(stream({"id": "codex:p"}, record))
     assert shown(of_record(alone, "r2")[0])[1:] == ("ambiguous", ["codex:p"])
 
@@ -590,6 +642,7 @@ def test_ordinals_map_through_what_the_registry_says():
     assert shown(at_ordinal(*records))[1:] == ("resolved", ["ordinal/5", "ordinal/5/tool_call/1"])
     assert shown(at_ordinal({}, {}, {}, {}, {}))[2] == "no-such-ordinal"
     assert shown(at_ordinal({"id": "ordinal/" + "5" * 40}))[2] == "no-such-ordinal"
+    assert shown(at_ordinal({"id": "ordinal/0"}, ordinal=0))[1:] == ("resolved", ["ordinal/0"])
 
 
 def test_ordinals_of_agents_without_any_are_unmapped():
@@ -636,6 +689,35 @@ def test_references_keep_the_order_of_their_records():
     ]
     problems = [(r.at.id, r.path) for r in found.problems()]
     assert problems == [("r2", "$.inferenceId"), ("r4", "$.supersedes"), ("r4", "$.inferenceId")]
+
+
+def test_references_of_every_part_of_an_input_are_taken_once():
+    """However an input comes in pieces, each reference is there, under its own record."""
+    records = [{"type": "tombstone", "targets": [f"g{n}"]} for n in range(1, 6)]
+    lines = stream(*records).splitlines(keepends=True)
+    for pieces in (lines, [b"".join(lines)], [b"".join(lines[:3]), b"".join(lines[3:])]):
+        found = Scope.read([pieces])
+        assert [(r.at.id, r.value) for r in found.resolutions()] == [
+            (f"r{n}", f"g{n}") for n in range(1, 6)
+        ]
+
+
+def test_a_record_id_that_reads_as_an_entity_is_not_what_is_meant():
+    """What reads as `key=value` names an entity (ASR-062); an equal record ID does not count."""
+    found = scope(
+        stream(
+            {"id": "messageId=m"},
+            {"type": "rewind", "to": "messageId=m"},
+            {"id": "messageId=m1"},
+            MESSAGE,
+            {"type": "rewind", "to": "messageId=m1"},
+        )
+    )
+    assert [shown(r)[1:] for r in found.resolutions()] == [
+        ("unresolved", "no-such-entity"),
+        ("resolved", ["r4"]),
+    ]
+    assert [r.at.id for r in found.problems()] == ["r2"]
 
 
 def test_streams_of_many_shapes_are_read_alike():

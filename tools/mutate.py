@@ -1,18 +1,21 @@
 """Breaks the code in small ways and says which breaks no test notices.
 
     python tools/mutate.py [--package NAME]... [--module NAME]... [--sample N] [--seed N] [--list]
-                           [-- TEST...]
+                           [--longest SECONDS] [--least PERCENT] [-- TEST...]
 
 A mutant is one change inside one function: a comparison turned, a condition negated, a constant
-changed, a statement or a returned value taken out. The tests are collected once; for each mutant
-the process forks, the function's code is replaced, and the tests run until the first fails, those
-first that killed other mutants of the same module. A mutant that no test notices has survived. One
-that makes the tests run for ever counts as killed.
+changed, a statement or a returned value taken out. The tests are collected once and run once
+unbroken, to learn which of them come to which lines. For each mutant the process forks, the
+function's code is replaced, and the tests that come to the changed statement run until the first
+fails, those first that killed most in the least time. A mutant that no test notices has survived.
+One that makes a test run for ever, or fill the memory, counts as killed.
 
 Texts with a space in them are left alone, since messages are no part of the API; so are tables at
-the level of modules, which the vectors cover row by row. `--sample` takes that many mutants by
-chance, the same for the same `--seed`. The exit code is 1 where less than `--least` percent are
-killed.
+the level of modules, which the vectors cover row by row, functions that only run while modules are
+imported, and what asserts: `assert`, and `strict=True` of a `zip`. `--sample` takes that many
+mutants by chance, the same for the same `--seed`; `--longest` leaves out tests that need more
+processor time, which can only lower the score. The exit code is 1 where less than `--least` percent
+are killed.
 """
 
 from __future__ import annotations
@@ -21,21 +24,23 @@ import argparse
 import ast
 import copy
 import importlib
+import json
 import os
 import pkgutil
 import random
+import resource
 import select
 import signal
 import sys
 import time
 import types
 from collections import Counter
-from functools import cache, partial
-from itertools import islice
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
+from coverage import Coverage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -48,8 +53,12 @@ PACKAGES = {
     "sessionref.lineage": ("tests/lineage",),
 }
 
-#: Seconds that a mutant may take beyond what all tests take unbroken.
-_PATIENCE = 20.0
+#: Seconds of the processor that a test may take beyond ten times what it takes unbroken; how many
+#: times that may pass on the clock.
+_PATIENCE = 3.0
+_BUSY = 20
+#: Bytes that a test may hold.
+_MEMORY = 4 << 30
 _NOTICED, _IMPOSSIBLE = 1, 2
 
 _COMPARISONS: dict[type[ast.cmpop], tuple[type[ast.cmpop], ...]] = {
@@ -76,13 +85,15 @@ _OPERATIONS: dict[type[ast.operator], type[ast.operator]] = {
 
 
 class Mutant(NamedTuple):
-    """One change: where it is, what it changes, and its number in the module."""
+    """One change: where it is, what it changes, the lines of its statement, and what makes it."""
 
     module: str
     function: str
     line: int
     change: str
-    number: int
+    lines: range
+    tree: ast.Module
+    make: Callable[[], None]
 
 
 def main(arguments: list[str]) -> int:
@@ -92,6 +103,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--module", action="append", default=[], metavar="NAME")
     parser.add_argument("--sample", type=int, metavar="N")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--longest", type=float, default=float("inf"), metavar="SECONDS")
     parser.add_argument("--least", type=float, default=0.0, metavar="PERCENT")
     parser.add_argument("--list", action="store_true")
     parser.add_argument("tests", nargs="*")
@@ -112,7 +124,7 @@ def main(arguments: list[str]) -> int:
         for mutant in found:
             print(shown(mutant))
         return 0
-    trial = Trial(found)
+    trial = Trial(found, chosen.longest)
     options = ["-q", "-p", "no:cacheprovider", "-p", "no:randomly", "--no-header", "-x"]
     pytest.main([*options, *(chosen.tests or tests)], plugins=[trial])
     return trial.report(chosen.least)
@@ -136,38 +148,51 @@ def shown(mutant: Mutant) -> str:
 
 def mutants(name: str) -> Iterator[Mutant]:
     """Every mutant of a module."""
-    for number, (function, node, change, _) in enumerate(all_changes(tree_of(name))):
-        yield Mutant(name, function, getattr(node, "lineno", 0), change, number)
-
-
-def tree_of(name: str) -> ast.Module:
-    """The source of a module as a tree: as it was when it was first asked for."""
-    return ast.parse(_source(name))
-
-
-@cache
-def _source(name: str) -> str:
-    return (ROOT / f"{name.replace('.', '/')}.py").read_text(encoding="utf-8")
-
-
-def all_changes(tree: ast.Module) -> Iterator[tuple[str, ast.AST, str, Callable[[], None]]]:
-    """Every change in a module: function, node, description, and what makes it."""
+    tree = ast.parse(_file(name).read_text(encoding="utf-8"))
     for qualified, function in functions(tree):
         for node in inside(function):
             for change, apply in changes(node):
-                yield qualified, node, change, partial(apply, node)
+                line = getattr(node, "lineno", function.lineno)
+                yield Mutant(
+                    name,
+                    qualified,
+                    line,
+                    change,
+                    statement(function, line),
+                    tree,
+                    partial(apply, node),
+                )
+
+
+def _file(name: str) -> Path:
+    return ROOT / f"{name.replace('.', '/')}.py"
+
+
+def statement(function: ast.FunctionDef, line: int) -> range:
+    """The lines of the statement that a line is in, without those of statements inside it."""
+    found = range(function.lineno, (function.end_lineno or line) + 1)
+    for node in ast.walk(function):
+        if isinstance(node, ast.stmt) and node is not function:
+            body = getattr(node, "body", None)
+            last = body[0].lineno - 1 if body else node.end_lineno or line
+            lines = range(node.lineno, max(node.lineno, last) + 1)
+            if line in lines and len(lines) <= len(found):
+                found = lines
+    return found
 
 
 def mutated_code(mutant: Mutant) -> types.CodeType | None:
-    """The code of the function with the change; None where that makes no program."""
-    tree = tree_of(mutant.module)
-    make = next(islice(all_changes(tree), mutant.number, None))[3]
-    make()
-    ast.fix_missing_locations(tree)
+    """The code of the function with the change; None where that makes no program.
+
+    The tree stays changed: there is one such change in a process.
+    """
+    mutant.make()
+    ast.fix_missing_locations(mutant.tree)
     try:
-        return code_of(compile(tree, f"{mutant.module}.py", "exec"), mutant.function)
+        code = compile(mutant.tree, str(_file(mutant.module)), "exec")
     except (SyntaxError, ValueError):
         return None
+    return code_of(code, mutant.function)
 
 
 def functions(tree: ast.Module) -> Iterator[tuple[str, ast.FunctionDef]]:
@@ -216,6 +241,10 @@ def inside(function: ast.FunctionDef) -> Iterator[ast.AST]:
         children = list(ast.iter_child_nodes(node))
         if isinstance(node, ast.AnnAssign):
             children = [] if node.value is None else [node.value]
+        elif isinstance(node, ast.Call) and ast.unparse(node.func) == "cast":
+            children = node.args[1:]  # the first is a type
+        elif isinstance(node, ast.keyword) and node.arg == "strict":
+            children = []
         waiting.extend(reversed(children))
 
 
@@ -252,7 +281,7 @@ def changes(node: ast.AST) -> Iterator[tuple[str, Callable[[Any], None]]]:
         yield f"{text}: returns None", _setter("value", ast.Constant(None))
     elif isinstance(node, ast.Continue | ast.Break):
         yield f"{text}: the other one", _becomes_other_jump
-    elif isinstance(node, ast.Expr | ast.AugAssign):
+    elif isinstance(node, ast.Expr | ast.AugAssign) and text != "...":
         yield f"{text}: taken out", _becomes_nothing
 
 
@@ -329,21 +358,34 @@ def apply(mutant: Mutant) -> bool:
     if function is None or code is None or function.__code__.co_freevars != code.co_freevars:
         return False
     function.__code__ = code
+    _forget()
+    return True
+
+
+def _forget() -> None:
+    """Empty the caches, which would answer for the code."""
     for name in list(sys.modules):
-        if name.startswith(tuple(PACKAGES)):
+        if name.startswith((*PACKAGES, "sessionref.streams")):
             for value in list(vars(sys.modules[name]).values()):
                 if hasattr(value, "cache_clear"):
                     value.cache_clear()
-    return True
 
 
 class Trial:
     """A plugin of pytest that runs the collected tests once for each mutant."""
 
-    def __init__(self, found: list[Mutant]) -> None:
+    def __init__(self, found: list[Mutant], longest: float) -> None:
         self._mutants = found
+        self._longest = longest
         self._kills: Counter[tuple[str, int]] = Counter()
-        self._seconds: dict[int, float] = {}
+        self._seconds: list[float] = []
+        self._reached: dict[tuple[str, int], list[int]] = {}
+        self._imported: set[tuple[str, int]] = set()
+        self._watching = Coverage(
+            data_file=None,
+            config_file=False,
+            include=[str(_file(name)) for name in sorted({mutant.module for mutant in found})],
+        )
         self.survivors: list[Mutant] = []
         self.killed = 0
         self.slow = 0
@@ -358,74 +400,131 @@ class Trial:
             "mutation", max_examples=25, derandomize=True, deadline=None, database=None
         )
         settings.load_profile("mutation")
+        self._watching.start()
+
+    def pytest_collection_finish(self) -> None:
+        """All is imported now that the tests come to."""
+        self._watching.stop()
+        self._imported = {(module, line) for module, line, _ in self._lines()}
+
+    def _lines(self) -> Iterator[tuple[str, int, list[str]]]:
+        """Lines that ran while they were watched, and in which contexts."""
+        data = self._watching.get_data()
+        for module in {mutant.module for mutant in self._mutants}:
+            for line, contexts in data.contexts_by_lineno(str(_file(module))).items():
+                yield module, line, contexts
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         """Run the tests on each mutant instead of once."""
         items = session.items
-        failed, total = self._baseline(items)
+        failed = self._baseline(items)
         if failed is not None:
             print(f"\nwithout any change, {items[failed].nodeid} fails")
             return True
         self.ran = True
+        total = sum(self._seconds)
         print(f"\n{len(items)} tests in {total:.1f} s, {len(self._mutants)} mutants")
+        for item, took in zip(items, self._seconds, strict=True):
+            if took > self._longest:
+                print(f"left out, with {took:.1f} s: {item.nodeid}")
         for number, mutant in enumerate(self._mutants, 1):
-            if function_of(mutant) is None:
-                continue
-            self._try(mutant, items, total + _PATIENCE)
+            order = self._order(mutant)
+            only_imported = not order and any(
+                (mutant.module, line) in self._imported for line in mutant.lines
+            )
+            if function_of(mutant) is not None and not only_imported:
+                self._try(mutant, items, order)
             if number % 50 == 0:
                 print(f"{number}: {len(self.survivors)} survived", flush=True)
         return True
 
-    def _baseline(self, items: list[pytest.Item]) -> tuple[int | None, float]:
-        """The first test that fails unbroken, and how long all take; each is timed."""
-        read, write = os.pipe()
-        if (child := os.fork()) == 0:
-            _silence()
-            for number, item in enumerate(items):
-                start = time.perf_counter()
-                failed = _fails(item)
-                took = time.perf_counter() - start
-                os.write(write, f"{number} {took} {int(failed)}\n".encode())
-            os._exit(0)
-        os.close(write)
-        with os.fdopen(read) as told:
-            lines = [line.split() for line in told]
-        os.waitpid(child, 0)
-        self._seconds = {int(number): float(took) for number, took, _ in lines}
-        broken = [int(number) for number, _, failed in lines if failed == "1"]
-        return (broken[0] if broken else None), sum(self._seconds.values())
-
-    def _try(self, mutant: Mutant, items: list[pytest.Item], patience: float) -> None:
-        order = sorted(
-            range(len(items)),
-            key=lambda n: (-self._kills[mutant.module, n], self._seconds.get(n, 0.0)),
-        )
+    def _baseline(self, items: list[pytest.Item]) -> int | None:
+        """The first test that fails unbroken; learns how long each takes and what it reaches."""
         read, write = os.pipe()
         if (child := os.fork()) == 0:
             os.close(read)
             _silence()
+            told = json.dumps(self._observed(items))
+            with os.fdopen(write, "w") as telling:
+                telling.write(told)
+            os._exit(0)
+        os.close(write)
+        with os.fdopen(read) as telling:
+            failed, self._seconds, reached = json.load(telling)
+        os.waitpid(child, 0)
+        self._reached = {(module, line): tests for module, line, tests in reached}
+        return failed
+
+    def _observed(
+        self, items: list[pytest.Item]
+    ) -> tuple[int | None, list[float], list[tuple[str, int, list[int]]]]:
+        """What running the tests unbroken shows: the first that fails, seconds, tests by lines."""
+        seconds: list[float] = []
+        first = None
+        self._watching.erase()
+        self._watching.start()
+        for number, item in enumerate(items):
+            self._watching.switch_context(str(number))
+            _forget()
+            start = time.process_time()
+            if _fails(item) and first is None:
+                first = number
+            seconds.append(time.process_time() - start)
+        self._watching.stop()
+        reached = [
+            (name, line, [int(number) for number in contexts if number])
+            for name, line, contexts in self._lines()
+        ]
+        return first, seconds, reached
+
+    def _order(self, mutant: Mutant) -> list[int]:
+        """The tests that come to a mutant, the most promising for their time first."""
+        reached = {
+            number
+            for line in mutant.lines
+            for number in self._reached.get((mutant.module, line), ())
+            if self._seconds[number] <= self._longest
+        }
+        near = f"{mutant.module}.{mutant.function}"
+        return sorted(
+            reached,
+            key=lambda n: (
+                -(1 + 9 * self._kills[near, n] + self._kills[mutant.module, n])
+                / (self._seconds[n] + 0.01)
+            ),
+        )
+
+    def _try(self, mutant: Mutant, items: list[pytest.Item], order: list[int]) -> None:
+        patience = sum(_patience(self._seconds[number]) for number in order)
+        read, write = os.pipe()
+        if (child := os.fork()) == 0:
+            os.close(read)
+            _silence()
+            resource.setrlimit(resource.RLIMIT_DATA, (_MEMORY, _MEMORY))
             if not apply(mutant):
                 os._exit(_IMPOSSIBLE)
             for number in order:
+                signal.setitimer(signal.ITIMER_PROF, _patience(self._seconds[number]))
                 if _fails(items[number]):
                     os.write(write, str(number).encode())
                     os._exit(_NOTICED)
             os._exit(0)
         os.close(write)
-        ready, _, _ = select.select([read], [], [], patience)
+        ready, _, _ = select.select([read], [], [], _BUSY * patience + _BUSY)
         if not ready:
             os.kill(child, signal.SIGKILL)
-            self.slow += 1
         killer = os.read(read, 16) if ready else b""
         os.close(read)
         _, status = os.waitpid(child, 0)
+        self.slow += os.WIFSIGNALED(status)
         if killer:
             self._kills[mutant.module, int(killer)] += 1
+            self._kills[f"{mutant.module}.{mutant.function}", int(killer)] += 1
         if status == 0:
             self.survivors.append(mutant)
-            print(shown(mutant), flush=True)
-        elif os.waitstatus_to_exitcode(status) != _IMPOSSIBLE:
+            print(f"{shown(mutant)}{'' if order else ' (reached by no test)'}", flush=True)
+        elif os.WIFSIGNALED(status) or os.waitstatus_to_exitcode(status) != _IMPOSSIBLE:
             self.killed += 1
 
     def report(self, least: float) -> int:
@@ -434,11 +533,16 @@ class Trial:
             return 1
         tried = self.killed + len(self.survivors)
         score = 100 * self.killed / tried if tried else 100.0
-        print(f"{tried} mutants, {self.killed} killed ({self.slow} by time), {score:.1f} percent")
+        stopped = f"{self.slow} by time or memory"
+        print(f"{tried} mutants, {self.killed} killed ({stopped}), {score:.1f} percent")
         by_module = Counter(mutant.module for mutant in self.survivors)
         for name, count in sorted(by_module.items()):
             print(f"  {name}: {count} survived")
         return int(score < least)
+
+
+def _patience(seconds: float) -> float:
+    return _PATIENCE + 10 * seconds
 
 
 def _fails(item: pytest.Item) -> bool:

@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Self
 
 import msgspec
 
-from sessionref.checks.run import OBSERVERS, check
-from sessionref.checks.strict import strict_findings
 from sessionref.errors import StreamError
 from sessionref.lineage.gather import Gathered
 from sessionref.lineage.lineage import Lineage
@@ -34,7 +32,7 @@ if TYPE_CHECKING:
     from sessionref.lineage.forest import Forest
     from sessionref.lineage.totals import Totals
     from sessionref.native.base import NativeRecord, NativeStream
-    from sessionref.native.columns import Columns
+    from sessionref.native.columns import Records
     from sessionref.registry import Registry
     from sessionref.scope.fields import ReferenceField
     from sessionref.scope.sources import Open
@@ -64,6 +62,7 @@ class Scope(StreamScope):
         open: Open | None = None,  # noqa: A002 - as in the base class
         max_line: int = MAX_LINE,
         jobs: int = 1,
+        step: Callable[[], object] | None = None,
     ) -> Self:
         """The scope of all streams and native logs in `sources`.
 
@@ -71,16 +70,20 @@ class Scope(StreamScope):
         `check` cannot be asked for; neither can it without `references`. What kind of log a file
         is, is told by its content. Native logs are looked at together, so that each stream says
         what only the others show of it; with `open` that is left to it. At most `jobs` processes
-        do so, and what comes out is the same.
+        do so, and what comes out is the same. `step` is called once for each input that is done.
         """
-        ours = (*OBSERVERS, Gathered) if checks and references else (Gathered,)
+        ours: tuple[Callable[[], Observer], ...] = (Gathered,)
+        if checks and references:
+            from sessionref.checks.run import OBSERVERS  # noqa: PLC0415 - costs its import
+
+            ours = (*OBSERVERS, Gathered)
         gathered = tuple(dict.fromkeys((*ours, *observers)))
         sources = [sources] if isinstance(sources, str | os.PathLike) else list(sources)
         with ExitStack() as opened:
             if open is None:
                 # What only lineage looks at needs no more than columns.
                 lean = not references and gathered == (Gathered,)
-                inputs = _Inputs(sources, max_line, columns=lean, jobs=jobs)
+                inputs = _Inputs(sources, max_line, columns=lean, jobs=jobs, step=step or _nothing)
                 open = opened.enter_context(inputs)  # noqa: A001
             return super().read(
                 sources,
@@ -98,6 +101,8 @@ class Scope(StreamScope):
         With `strict` each file of streams is read again, and all its bytes are looked at. Raises
         `StreamError` for a file that cannot be read any more.
         """
+        from sessionref.checks.run import check  # noqa: PLC0415 - costs its import
+
         return check(self, strict=strictly if strict else None)
 
     @cached_property
@@ -155,9 +160,16 @@ class _Inputs:
     """
 
     def __init__(
-        self, sources: Iterable[Input], max_line: int, *, columns: bool, jobs: int
+        self,
+        sources: Iterable[Input],
+        max_line: int,
+        *,
+        columns: bool,
+        jobs: int,
+        step: Callable[[], object],
     ) -> None:
         self._max_line = max_line
+        self._step = step
         self._kept = ExitStack()
         self._logs = self._kept.enter_context(LogSet(max_line=max_line, columns=columns))
         #: By input: what to ask `_logs` for, and what was wrong with it when it was added.
@@ -182,6 +194,7 @@ class _Inputs:
                 self._failed[path] = surveyed
             elif self._logs.add_surveyed(path, surveyed) in _NATIVE:
                 self._native[path] = path, said
+                step()  # what is left to do takes no longer
 
     def __enter__(self) -> Self:
         return self
@@ -230,7 +243,7 @@ class _Inputs:
         if key in self._failed:
             raise self._failed[key]
         native, said = self._native.get(key, (source, []))
-        lean = self._logs.columns(native) if key in self._native and not whole else None
+        lean = self._logs.records(native) if key in self._native and not whole else None
         if lean is not None:
             for finding in (*said, *lean[1].findings):
                 report(finding)
@@ -249,6 +262,8 @@ class _Inputs:
             yield from _indexes(
                 log, source, streams, observe=observe, found=found, max_line=max_line
             )
+        if key not in self._native:
+            self._step()
 
 
 #: The kinds of logs that are converted.
@@ -303,14 +318,11 @@ def _indexes(
             yield index
 
 
-def _joined(header: NativeRecord, columns: Columns, file: str, observe: Observe) -> StreamIndex:
+def _joined(header: NativeRecord, records: Records, file: str, observe: Observe) -> StreamIndex:
     """The index of a header and of the records behind it."""
     line = msgspec.json.encode(header) + b"\n"
     (index,) = read_streams([line], file=file, observe=observe)
-    index.go_on(columns.ids, columns.types, columns.values, columns.supersedes, columns.lines)
-    for observer in index.observers:
-        if isinstance(observer, Gathered):
-            observer.adopt(columns.gathered)
+    records.behind(index)
     return index
 
 
@@ -324,6 +336,8 @@ def strictly(source: Input, file: str | None = None) -> Iterator[Finding]:
         with Log(source) as log:
             kind = kind_of_lines(data for _, data in log.lines(_silent))
             if kind == "stream" or (kind is None and _is_stream(log, found=False)):
+                from sessionref.checks.strict import strict_findings  # noqa: PLC0415
+
                 yield from strict_findings(log.chunks(), file)
 
 
@@ -367,6 +381,10 @@ def _encoded(stream: NativeStream, lines: array[int]) -> Iterator[bytes]:
             yield bytes(block)
             block.clear()
     yield bytes(block)
+
+
+def _nothing() -> None:
+    """For whoever does not wait."""
 
 
 def _silent(_finding: Finding) -> None:

@@ -17,12 +17,11 @@ from sessionref.native.convert import UNREAD
 from sessionref.streams.walk import walk
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
 
     from sessionref.cli._common import Outcome
     from sessionref.findings import Finding
     from sessionref.registry import Registry
-    from sessionref.streams.envelope import Envelope
     from sessionref.streams.walk import Found
 
 __all__ = ["lineage_findings", "read_scope", "report_findings", "report_unread"]
@@ -30,21 +29,6 @@ __all__ = ["lineage_findings", "read_scope", "report_findings", "report_unread"]
 
 #: How many findings about lineage are shown.
 _SHOWN = 20
-
-
-class _Nobody:
-    """An observer that looks at nothing."""
-
-    members: frozenset[str] = frozenset()
-
-    def see(
-        self,
-        row: int,
-        types: Sequence[str],
-        records: Sequence[Envelope],
-        contents: Sequence[bytes],
-    ) -> None:
-        """Pass over some records."""
 
 
 def read_scope(
@@ -60,23 +44,17 @@ def read_scope(
     By default there are as many processes as processors.
     """
     given = paths_or_places(paths)
-    # A file can hold several streams, or none: that each stream moves the bar on is close enough.
     files: list[Found] = list(walk(given, _silent)) if sys.stderr.isatty() else []
     bar = watched(files, len(files), shares_terminal=False)
-
-    def step() -> _Nobody:
-        next(bar, None)
-        return _Nobody()
-
     with closing(bar):
         next(bar, None)  # it is there from now on
         return Scope.read(
             given,
-            observers=(step,) if sys.stderr.isatty() else (),
             references=references,
             checks=checks,
             registry=registry,
             jobs=processors() if jobs is None else jobs,
+            step=lambda: next(bar, None),
         )
 
 

@@ -313,14 +313,18 @@ class Gathered:
             calls.requests[at] = request
         if derived:
             calls.derived.add(at)
-        calls.models.append(
-            -1 if model is None else _number(model, self._model_of, self.model_names)
-        )
-        day = -1
+        number: int | None = -1
+        if model is not None:
+            number = self._model_of.get(model)
+            if number is None:
+                number = _number(model, self._model_of, self.model_names)
+        calls.models.append(number)
+        day: int | None = -1
         if ts is not None:
-            raw = msgspec.json.encode(ts)
-            known = self._days.get(raw[1:11]) if raw[-2:] == b'Z"' else None
-            day = self._day(raw) if known is None else known
+            raw = _encode(ts)
+            day = self._days.get(raw[1:11]) if raw[-2:] == b'Z"' else None
+            if day is None:
+                day = self._day(raw)
         calls.days.append(day)
 
     def _cost(self, at: int, record: Any) -> None:
@@ -367,6 +371,7 @@ _all_repeats = msgspec.json.Decoder(list[_Repeats]).decode
 _native_of = attrgetter(attribute("native"))
 _inference_id_source_of = attrgetter(attribute("inferenceIdSource"))
 _NO_TOKENS = (0,) * len(TOKENS)
+_encode = msgspec.json.Encoder().encode
 _UNKNOWN_TOKENS = (None,) * 4
 _NOTHING_SAID = read_usage(b"{}")
 _all_usages = msgspec.json.Decoder(list[Usage]).decode

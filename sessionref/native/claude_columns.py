@@ -13,11 +13,12 @@ from sessionref.native.claude_survey import Surveyor
 from sessionref.native.columns import Columns, Told
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from sessionref.native.base import Report
     from sessionref.native.claude_rows import Glance, GlanceMessage
-    from sessionref.native.claude_survey import Survey
+    from sessionref.native.claude_survey import Facts, Survey
+    from sessionref.native.columns import Records
     from sessionref.native.logs import Log
 
 __all__ = ["survey_with_columns"]
@@ -27,7 +28,7 @@ _SPEAKING = frozenset({"user", "assistant", "system"})
 _NO_TOKENS: tuple[int | None, int | None, int | None, int | None] = (None, None, None, None)
 
 
-def survey_with_columns(log: Log, report: Report) -> tuple[Survey, Columns | None]:
+def survey_with_columns(log: Log, report: Report) -> tuple[Survey, Records | None]:
     """The survey of a transcript, and its records, where it is plain.
 
     A plain one holds one session, none of its rows has a fault, and none is written twice: then
@@ -37,8 +38,11 @@ def survey_with_columns(log: Log, report: Report) -> tuple[Survey, Columns | Non
     Only what lineage and usage need is looked at, so a member that nobody needs here can be wrong.
     """
     reader = _Reader(log.name, report)
-    for number, lines in log.several_lines(report):
-        reader.read(number, lines)
+    for number, lines, complete in log.batches(report):
+        # What the decoder takes whole is neither blank nor has it NUL bytes.
+        if not (complete and reader.read(number, lines)):
+            for line, data in log.held(number, lines, report, complete=complete):
+                reader.read_whole(line, data)
     return reader.end()
 
 
@@ -55,25 +59,30 @@ class _Reader:
         self._kinds: dict[str | None, str] = {}
         self._is_plain = True
 
-    def read(self, number: int, lines: Sequence[bytes]) -> None:
-        """Read consecutive lines, the first of which is `number`."""
-        at = 0
-        try:
-            glances = glances_at(lines) if self._is_plain else []
-        except (msgspec.DecodeError, RecursionError):
-            glances = []
-        while at < len(lines):
-            going_on = self._surveyor.going_on if glances else None
-            if going_on is not None:
-                facts, session_id, agent_id = going_on
-                at = self._glance(number, glances, at, session_id, agent_id, facts.note_many)
-            if at < len(lines):
-                self._whole(number + at, lines[at])
-                at += 1
+    def read(self, number: int, lines: Sequence[bytes]) -> bool:
+        """Read consecutive lines, the first of which is `number`.
 
-    def _whole(self, line: int, data: bytes) -> None:
+        False where not all of them are rows without a fault; then none was read.
+        """
+        if not self._is_plain:
+            return False
+        try:
+            glances = glances_at(lines)
+        except (msgspec.DecodeError, RecursionError):
+            return False
+        at = 0
+        while at < len(lines):
+            going_on = self._surveyor.going_on
+            if going_on is not None:
+                at = self._glance(number, glances, at, going_on)
+            if at < len(lines):
+                self.read_whole(number + at, lines[at].rstrip(b"\r\n"))
+                at += 1
+        return True
+
+    def read_whole(self, line: int, data: bytes) -> None:
         """Read a row as a whole."""
-        row = self._surveyor.line(line, data.rstrip(b"\r\n"))
+        row = self._surveyor.line(line, data)
         if row is None or not self._surveyor.is_plain:
             self._is_plain = False
         if row is not None and self._is_plain:
@@ -84,13 +93,14 @@ class _Reader:
         number: int,
         glances: Sequence[Glance],
         start: int,
-        session_id: str | None,
-        agent_id: str | None,
-        note_many: Callable[..., None],
+        going_on: tuple[Facts, str | None, str | None],
     ) -> int:
         """Go on as long as rows need a glance only; the place of the first that needs more."""
-        columns = self._columns
-        before = len(columns)
+        facts, session_id, agent_id = going_on
+        columns, kinds = self._columns, self._kinds
+        add_id, add_type = columns.ids.append, columns.types.append
+        add_value, add_line = columns.values.append, columns.lines.append
+        before = len(columns.ids)
         ids: list[str] = []
         messages = False
         at = start
@@ -107,13 +117,19 @@ class _Reader:
                 data = row.data
                 if data is not None and data.type == AGENT_PROGRESS:
                     break
-                columns.add(uuid, self._kinds.get(kind) or self._kind(kind), None, number + at)
+                add_id(uuid)
+                add_type(kinds.get(kind) or self._kind(kind))
+                add_value(None)
+                add_line(number + at)
             else:
-                message = row.message
-                if message is None or kind == "system" or row.origin or row.cost:
-                    break
-                result = row.tool_use_result
-                if isinstance(result, Result) and (result.agent_id or result.run_id):
+                message, result = row.message, row.tool_use_result
+                if (
+                    message is None
+                    or kind == "system"
+                    or row.origin
+                    or row.cost
+                    or (isinstance(result, Result) and (result.agent_id or result.run_id))
+                ):
                     break
                 messages = True
                 self._message(uuid, row, message, number + at)
@@ -121,8 +137,8 @@ class _Reader:
         else:
             at += 1
         if ids:
-            self._writer.pass_over(len(columns) - before)
-            note_many(ids, messages=messages)
+            self._writer.pass_over(len(columns.ids) - before)
+            facts.note_many(ids, messages=messages)
             together = "\n".join(ids)
             if "=" in together or "/" in together or len(min(ids, key=len)) == 1:
                 # Such records get derived IDs.
@@ -136,28 +152,34 @@ class _Reader:
     def _message(self, uuid: str, row: Glance, message: GlanceMessage, line: int) -> None:
         """Add the records of a message that says nothing of other sessions."""
         columns = self._columns
-        columns.add(uuid, "message", uuid, line)
+        columns.ids.append(uuid)
+        columns.types.append("message")
+        columns.values.append(uuid)
         call = call_of(row, message, uuid)
         if call is not None:
-            self._inference(uuid, row, message, call, line)
+            self._inference(uuid, row, message, call)
         content = message.content
         if isinstance(content, list):
             for place, block in enumerate(content):
                 kind = block_record(block.type)
                 if kind is not None:
                     record = f"{uuid}/{kind}/{place}"
-                    value = (block.id or record) if kind == "tool_call" else None
-                    columns.add(record, kind, value, line)
+                    columns.ids.append(record)
+                    columns.types.append(kind)
+                    columns.values.append((block.id or record) if kind == "tool_call" else None)
+        columns.lines += [line] * (len(columns.ids) - len(columns.lines))
 
     def _inference(
-        self, uuid: str, row: Glance, message: GlanceMessage, call: tuple[str, bool], line: int
+        self, uuid: str, row: Glance, message: GlanceMessage, call: tuple[str, bool]
     ) -> None:
         """Add a snapshot of a model call."""
         columns = self._columns
         key, native = call
         record = f"{uuid}/inference/0"
         supersedes, request = self._writer.revised(message.id, row.request_id, record)
-        columns.add(record, "inference", key, line)
+        columns.ids.append(record)
+        columns.types.append("inference")
+        columns.values.append(key)
         at = len(columns)
         if supersedes is not None:
             columns.supersedes[at] = supersedes
@@ -176,11 +198,11 @@ class _Reader:
             at, tokens, message.model, row.timestamp, request, derived=not native
         )
 
-    def end(self) -> tuple[Survey, Columns | None]:
+    def end(self) -> tuple[Survey, Records | None]:
         """The survey and the columns, once all lines were read."""
         survey = self._surveyor.end()
         if not self._is_plain or len(survey.slots) != 1:
             return survey, None
         (facts,) = survey.slots.values()
         self._told.flush()
-        return survey, None if facts.repeated else self._columns
+        return survey, None if facts.repeated else self._columns.closed()

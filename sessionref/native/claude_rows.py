@@ -137,6 +137,12 @@ class GlanceBlock(msgspec.Struct, gc=False):
     id: str | None = None
 
 
+class GlanceData(msgspec.Struct, gc=False):
+    """What a glance shows of the data of a `progress` row."""
+
+    type: str | None = None
+
+
 class GlanceMessage(msgspec.Struct, gc=False):
     """What a glance shows of a message."""
 
@@ -162,7 +168,7 @@ class Glance(msgspec.Struct, rename="camel", gc=False):
     cost: Raw = msgspec.field(default=Raw(), name="costUSD")
     forked_from: Raw = Raw()
     tool_use_result: Result | list[Raw] | str | float | bool | None = None
-    data: Progress | None = None
+    data: GlanceData | None = None
     origin: Raw = Raw()
 
 

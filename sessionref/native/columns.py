@@ -6,15 +6,19 @@ looks at is gathered by its own observer.
 
 from __future__ import annotations
 
+import pickle
 from array import array
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
 from sessionref.lineage.gather import Gathered
+from sessionref.native.base import HEADER_ID
+from sessionref.streams.chains import Links, join
 from sessionref.streams.decode import LineDecoder
 from sessionref.streams.envelope import ENTITY_KEY_OF_TYPE, MEMBERS
+from sessionref.streams.header import HEADER_TYPE
 from sessionref.streams.lines import Lines
 
 if TYPE_CHECKING:
@@ -22,8 +26,9 @@ if TYPE_CHECKING:
 
     from sessionref.findings import Finding
     from sessionref.native.base import NativeRecord
+    from sessionref.streams.index import StreamIndex
 
-__all__ = ["Columns", "Told"]
+__all__ = ["Columns", "Records", "Told"]
 
 #: How many bytes of records are handed on to lineage together.
 _BLOCK = 1 << 16
@@ -47,7 +52,7 @@ class Columns:
         self.ids: list[str] = []
         self.types: list[str] = []
         self.values: list[str | None] = []
-        self.lines = array("q")
+        self.lines: list[int] = []
         self.supersedes: dict[int, str] = {}
         self.gathered = Gathered()
         self.findings: list[Finding] = []
@@ -55,12 +60,92 @@ class Columns:
     def __len__(self) -> int:
         return len(self.ids)
 
-    def add(self, record_id: str, kind: str, value: str | None, line: int) -> None:
-        """Add a record of which nobody looks at anything else."""
-        self.ids.append(record_id)
-        self.types.append(kind)
-        self.values.append(value)
-        self.lines.append(line)
+    def closed(self) -> Records | None:
+        """What has been added, once all of it was; None where two records have the same ID."""
+        rows = range(1, len(self.ids) + 1)
+        row_of = dict(zip(self.ids, rows, strict=True))
+        if len(row_of) != len(rows) or HEADER_ID in row_of:
+            return None
+        links = join(
+            self.supersedes,
+            lambda record_id: (row_of[record_id],) if record_id in row_of else (),
+            [HEADER_TYPE, *self.types],
+            range(len(rows) + 1),
+            [None, *self.values],
+        )
+        return Records(
+            self.ids,
+            self.types,
+            self.values,
+            array("q", self.lines),
+            self.supersedes,
+            links,
+            self.gathered,
+            self.findings,
+        )
+
+
+class Records(NamedTuple):
+    """What has been added to columns, and what is known of it all together.
+
+    `links` are those between revisions, by row. No two records have the same ID.
+    """
+
+    ids: list[str]
+    types: list[str]
+    values: list[str | None]
+    lines: array[int]
+    supersedes: dict[int, str]
+    links: Links
+    gathered: Gathered
+    findings: list[Finding]
+
+    def behind(self, index: StreamIndex) -> None:
+        """Add the records to the index of a stream that has its header only."""
+        index.go_on(self.ids, self.types, self.values, self.lines, self.supersedes, self.links)
+        for observer in index.observers:
+            if isinstance(observer, Gathered):
+                observer.adopt(self.gathered)
+
+    def packed(self) -> bytes:
+        """The records as bytes, to be given to another process; much faster than as objects."""
+        kinds = {kind: number for number, kind in enumerate(dict.fromkeys(self.types))}
+        return pickle.dumps(
+            (
+                _pack(self.ids),
+                _pack((list(kinds), [kinds[kind] for kind in self.types])),
+                _pack(self.values),
+                self.lines,
+                _pack((self.supersedes, self.links)),
+                self.gathered,
+                self.findings,
+            ),
+            protocol=pickle.HIGHEST_PROTOCOL,
+        )
+
+    @classmethod
+    def unpacked(cls, data: bytes) -> Records:
+        """The records in what `packed` gave."""
+        ids, types, values, lines, linked, gathered, findings = pickle.loads(data)  # noqa: S301
+        kinds, numbers = _types(types)
+        supersedes, links = _linked(linked)
+        return cls(
+            _ids(ids),
+            [kinds[number] for number in numbers],
+            _values(values),
+            lines,
+            supersedes,
+            links,
+            gathered,
+            findings,
+        )
+
+
+_pack = msgspec.msgpack.Encoder().encode
+_ids = msgspec.msgpack.Decoder(list[str]).decode
+_types = msgspec.msgpack.Decoder(tuple[list[str], list[int]]).decode
+_values = msgspec.msgpack.Decoder(list[str | None]).decode
+_linked = msgspec.msgpack.Decoder(tuple[dict[int, str], Links]).decode
 
 
 class Told:

@@ -119,23 +119,14 @@ class Log:
         with NUL bytes, what stands whole between them comes as lines of the same number. A line
         that is too long or cut off at the end gives a finding instead; it keeps its number.
         """
-        for number, lines, complete in self._batches(report):
-            yield from self._held(number, lines, report, complete=complete)
+        for number, lines, complete in self.batches(report):
+            yield from self.held(number, lines, report, complete=complete)
 
-    def several_lines(self, report: Report) -> Iterator[tuple[int, list[bytes]]]:
-        """As `lines`, some consecutive ones at a time: the number of the first, and the lines.
+    def batches(self, report: Report) -> Iterator[tuple[int, list[bytes], bool]]:
+        """The lines as they are cut: number of the first, and whether a newline ends the last.
 
-        They may end with their line endings.
+        For whoever can tell that they are rows, and asks `held` where they are not.
         """
-        for number, lines, complete in self._batches(report):
-            if complete and not _has_hole(number, lines):
-                yield number, lines
-            else:
-                for line, data in self._held(number, lines, report, complete=complete):
-                    yield line, [data]
-
-    def _batches(self, report: Report) -> Iterator[tuple[int, list[bytes], bool]]:
-        """The lines as they are cut: number of the first, and whether a newline ends the last."""
         findings: list[Finding] = []
         for batch in cut_lines(
             plain_chunks(self.chunks(), findings, self.name), max_line=self._max_line
@@ -152,10 +143,10 @@ class Log:
         for finding in findings:
             report(finding)
 
-    def _held(
+    def held(
         self, first: int, lines: list[bytes], report: Report, *, complete: bool
     ) -> Iterator[tuple[int, bytes]]:
-        """What a batch of lines holds; see `lines`."""
+        """What one of `batches` holds; see `lines`."""
         for number, line in enumerate(lines, first):
             data = line.rstrip(b"\r\n")
             if number == 1 and data.startswith(_BOM):
@@ -186,13 +177,6 @@ def _is_pipe(name: str) -> bool:
         return Path(name).is_fifo()
     except ValueError:  # no name that a file can have
         return False
-
-
-def _has_hole(number: int, lines: list[bytes]) -> bool:
-    """Whether some of the lines are not to be handed on as they are."""
-    if number == 1 and lines[0].startswith(_BOM):
-        return True
-    return any(b"\0" in line or line.isspace() for line in lines)
 
 
 def _whole(data: bytes) -> bool:

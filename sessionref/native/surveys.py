@@ -11,11 +11,12 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from sessionref.errors import StreamError
+from sessionref.native.columns import Records
 from sessionref.native.logs import Log
 from sessionref.native.together import survey_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from sessionref.findings import Finding
     from sessionref.native.together import Surveyed
@@ -52,7 +53,21 @@ def survey_each(
     context = multiprocessing.get_context("fork" if sys.platform == "linux" else None)
     chunk = max(1, min(_MOST, len(paths) // (4 * jobs)))
     with ProcessPoolExecutor(jobs, mp_context=context, initializer=_without_collection) as pool:
-        yield from pool.map(look, paths, chunksize=chunk)
+        for looked, records in pool.map(partial(_packed, look), paths, chunksize=chunk):
+            surveyed = looked.surveyed
+            if records is not None and not isinstance(surveyed, StreamError):
+                surveyed = surveyed._replace(records=Records.unpacked(records))
+            yield looked._replace(surveyed=surveyed)
+
+
+def _packed(look: Callable[[str], Looked], path: str) -> tuple[Looked, bytes | None]:
+    """What is known of a file, as it is handed on to another process."""
+    looked = look(path)
+    surveyed = looked.surveyed
+    if isinstance(surveyed, StreamError) or surveyed.records is None:
+        return looked, None
+    packed = surveyed.records.packed()
+    return looked._replace(surveyed=surveyed._replace(records=None)), packed
 
 
 def _look(path: str, *, max_line: int, columns: bool) -> Looked:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from sessionref.native.claude_survey import Lines
     from sessionref.native.claude_survey import Survey as TranscriptSurvey
     from sessionref.native.codex_survey import Survey as RolloutSurvey
-    from sessionref.native.columns import Columns
+    from sessionref.native.columns import Records
     from sessionref.native.detect import Kind
     from sessionref.streams.source import Input
 
@@ -112,17 +112,17 @@ class LogSet:
         self._related = False
         return entry.kind
 
-    def columns(self, source: Input | Log) -> tuple[NativeRecord, Columns] | None:
+    def records(self, source: Input | Log) -> tuple[NativeRecord, Records] | None:
         """The header and the records of a log that was added, where they are there as columns.
 
         Its streams are this one then. None where they must be read. Given once, to save memory.
         """
         entry = self._entries[_key(source)]
-        columns, entry.columns = entry.columns, None
-        if columns is None or entry.transcript is None:
+        records, entry.records = entry.records, None
+        if records is None or entry.transcript is None:
             return None
         self._relate()
-        return claude_code.only_header(entry.transcript), columns
+        return claude_code.only_header(entry.transcript), records
 
     def streams(
         self, source: Input | Log, report: Report, *, content: bool = True
@@ -183,7 +183,7 @@ class Surveyed(NamedTuple):
     size: int | None
     transcript: TranscriptSurvey | None = None
     rollout: RolloutSurvey | None = None
-    columns: Columns | None = None
+    records: Records | None = None
 
 
 def survey_of(log: Log, report: Report, *, columns: bool) -> Surveyed:
@@ -195,7 +195,7 @@ def survey_of(log: Log, report: Report, *, columns: bool) -> Surveyed:
     surveyed = Surveyed(log.name, kind, log.size)
     if kind == "claude-code" and columns:
         transcript, found = survey_with_columns(log, report)
-        return surveyed._replace(transcript=transcript, columns=found)
+        return surveyed._replace(transcript=transcript, records=found)
     if kind == "claude-code":
         return surveyed._replace(transcript=survey_of_transcript(log.lines, log.name, report))
     if kind == "codex":
@@ -206,7 +206,7 @@ def survey_of(log: Log, report: Report, *, columns: bool) -> Surveyed:
 class _Entry:
     """One input: what it is, what its survey learned, and how to read it again."""
 
-    __slots__ = ("columns", "kind", "log", "name", "rollout", "size", "source", "transcript")
+    __slots__ = ("kind", "log", "name", "records", "rollout", "size", "source", "transcript")
 
     def __init__(self, source: Input | Log, surveyed: Surveyed) -> None:
         self.source = source  # kept, so that its identity stays its own
@@ -216,7 +216,7 @@ class _Entry:
         self.log: Log | None = None
         self.transcript = surveyed.transcript
         self.rollout = surveyed.rollout
-        self.columns = surveyed.columns
+        self.records = surveyed.records
 
     @property
     def path(self) -> str | None:

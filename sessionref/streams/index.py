@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from array import array
 from bisect import bisect_left
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -25,7 +26,6 @@ from sessionref.streams.source import OpenFile, compression, plain_chunks, read_
 from sessionref.streams.table import Table, fill
 
 if TYPE_CHECKING:
-    from array import array
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from sessionref.findings import Severity
@@ -328,28 +328,30 @@ class StreamIndex:
         ids: Sequence[str],
         types: Sequence[str],
         values: Sequence[str | None],
-        supersedes: Mapping[int, str],
         lines: array[int],
+        supersedes: Mapping[int, str],
+        links: Links,
     ) -> None:
-        """Add records that were read in another way, which follow and whose `seq` is their row.
+        """Add records that were read in another way to the index of a header alone.
 
-        The arguments are columns of equal length, but for `supersedes`, which is by row. What
-        `fetch` needs is not there for such records, and observers do not see them.
+        The arguments are columns of equal length, but for `supersedes`, which is by row; the `seq`
+        of each record is its row. No two of them have the same ID, and `links` are those between
+        them. What `fetch` needs is not there for such records, and observers do not see them.
         """
         table = self._table
-        rows = range(len(table), len(table) + len(ids))
-        offset = table.offsets[-1] + table.lengths[-1] if len(table) else 0
         table.ids += ids
         table.types += types
         table.values += values
         table.turns += [None] * len(ids)
         table.supersedes.update(supersedes)
-        table.seqs.extend(rows)
-        table.lines.extend(lines)
-        # In their order, and never the same twice: that is what hits are told apart by.
-        table.offsets.extend(range(offset, offset + len(ids)))
-        table.lengths.extend([0] * len(ids))
+        rows = array("q", range(1, len(ids) + 1))
+        table.seqs += rows
+        table.lines += lines
+        table.offsets += rows  # hits are told apart by what increases here
+        table.lengths += array("q", bytes(8 * len(ids)))
         self._forget()
+        self._links = links
+        self._unique = True
 
     def revisions(self, hit: Hit) -> tuple[Hit, ...]:
         """All records of the revision chain that `hit` belongs to, by `seq`.
@@ -448,6 +450,7 @@ class StreamIndex:
         self._by_turn: dict[str, list[int]] | None = None
         self._latest: dict[str, _Rows] = {}
         self._links: Links | None = None
+        self._unique = False
         self._turns: dict[str, Resolved] = {}
         self._findings = None
 
@@ -543,6 +546,8 @@ class StreamIndex:
         return outcome
 
     def _repeated_ids(self) -> Iterator[Finding]:
+        if self._unique:
+            return
         for rows in self._rows_by_id().several.values():
             message = f"line {self._table.lines[rows[0]]} has the same record ID; both are kept"
             for row in rows[1:]:

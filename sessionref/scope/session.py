@@ -67,15 +67,17 @@ class Account:
         """The records that `value` names: of a record ID, or with `key` of an entity or a turn.
 
         Of an entity the latest revisions of its chains. Several, unless it is a turn, make an
-        ambiguous ref.
+        ambiguous ref. The header of a later segment is the session's header once more.
         """
         if len(self.captures) > 1 and key is not None and key != TURN_KEY:
             return list(self._joined.latest.get((key, value), ()))
-        return [
+        found = [
             Place(segment, row)
             for segment, capture in enumerate(self.captures)
             for row in capture.index.rows_of(key, value)
         ]
+        only_headers = key is None and not any(place.row for place in found)
+        return found[:1] if only_headers else found
 
     def order(self, place: Place) -> tuple[int, int]:
         """What says which of two records is earlier: the segment, then `seq`."""

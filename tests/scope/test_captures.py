@@ -361,9 +361,17 @@ def test_linked_segments_are_one_session():
         assert found.resolve("codex:s#messageId=a").first.id == "r1"
         assert [hit.id for hit in found.resolve("codex:s#turnId=t").records] == ["r1", "q1"]
         assert found.resolve("codex:s#r9") == sr.Unresolved("no-such-record", "codex:s")
+        # The header of the second page is the session's header once more.
+        assert found.resolve("codex:s#h") == found.resolve("codex:s")
         assert found.resolve("codex:s#callId=9") == sr.Unresolved("no-such-entity", "codex:s")
         assert found.resolve("codex:s#turnId=9") == sr.Unresolved("no-such-turn", "codex:s")
         assert found.resolve("codex:s").first.id == "h"
+
+
+def test_a_record_with_the_id_of_the_headers_is_ambiguous():
+    """The headers of all segments are one; what else has their ID is not."""
+    found = scope(page(A, number=1), page({"id": "h"}, number=2, after="p1"))
+    assert found.resolve("codex:s#h").state == "ambiguous"
 
 
 def test_a_revision_may_supersede_a_record_of_an_earlier_segment():

@@ -29,12 +29,12 @@ import os
 import pkgutil
 import random
 import resource
-import select
 import signal
 import sys
 import time
 import types
 from collections import Counter
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -56,7 +56,7 @@ PACKAGES = {
 #: Seconds of the processor that a test may take beyond ten times what it takes unbroken; how many
 #: times that may pass on the clock.
 _PATIENCE = 3.0
-_BUSY = 20
+_BUSY = 10
 #: Bytes that a test may hold.
 _MEMORY = 4 << 30
 _NOTICED, _IMPOSSIBLE = 1, 2
@@ -496,27 +496,28 @@ class Trial:
         )
 
     def _try(self, mutant: Mutant, items: list[pytest.Item], order: list[int]) -> None:
-        patience = sum(_patience(self._seconds[number]) for number in order)
         read, write = os.pipe()
         if (child := os.fork()) == 0:
             os.close(read)
+            os.setpgid(0, 0)
             _silence()
             resource.setrlimit(resource.RLIMIT_DATA, (_MEMORY, _MEMORY))
             if not apply(mutant):
                 os._exit(_IMPOSSIBLE)
             for number in order:
-                signal.setitimer(signal.ITIMER_PROF, _patience(self._seconds[number]))
+                patience = _PATIENCE + 10 * self._seconds[number]
+                signal.setitimer(signal.ITIMER_PROF, patience)
+                signal.setitimer(signal.ITIMER_REAL, _BUSY * patience)
                 if _fails(items[number]):
                     os.write(write, str(number).encode())
                     os._exit(_NOTICED)
             os._exit(0)
         os.close(write)
-        ready, _, _ = select.select([read], [], [], _BUSY * patience + _BUSY)
-        if not ready:
-            os.kill(child, signal.SIGKILL)
-        killer = os.read(read, 16) if ready else b""
-        os.close(read)
         _, status = os.waitpid(child, 0)
+        with suppress(ProcessLookupError):
+            os.killpg(child, signal.SIGKILL)  # what tests have started
+        killer = os.read(read, 16)
+        os.close(read)
         self.slow += os.WIFSIGNALED(status)
         if killer:
             self._kills[mutant.module, int(killer)] += 1
@@ -539,10 +540,6 @@ class Trial:
         for name, count in sorted(by_module.items()):
             print(f"  {name}: {count} survived")
         return int(score < least)
-
-
-def _patience(seconds: float) -> float:
-    return _PATIENCE + 10 * seconds
 
 
 def _fails(item: pytest.Item) -> bool:

@@ -11,6 +11,7 @@ from check_streams import encoded, found, header
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sessionref.checks import strict
 from sessionref.checks.places import locate
 from sessionref.checks.strict import Fault, faults_of_line, strict_findings
 
@@ -241,6 +242,41 @@ def test_bytes_come_as_they_are() -> None:
     ):
         pieces = [data[at : at + 7] for at in range(0, len(data), 7)]
         assert [(f.code, f.path, f.line) for f in strict_findings(pieces)] == expected
+
+
+def _refuse(*_anything: Any) -> Any:
+    raise AssertionError("it was looked at more closely than it needs")
+
+
+def test_lines_of_any_layout_are_decoded_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The slow walk over tokens is for lines that have something odd about them."""
+    monkeypatch.setattr(strict, "_walked", _refuse)
+    for rest in (
+        b',"x":{"a":1,"b":[{"a":2},{}]}',
+        b', "x" : { "a" : 1 , "b" : [ 2 ] }',
+        b',"x":"a\\/b\\u0041","y":1.0e2',
+        b',"x":[],"y":{"z":{}}',
+        b',"x":{"a":{"b":1},"b":1}',
+    ):
+        assert faults(rest) == []
+    assert faults(b',"x": 1,"ts":4') == [("bad-member", "$.ts")]
+
+
+@pytest.mark.parametrize("end", [b"\n", b""])
+def test_lines_as_machines_write_them_are_looked_at_together(
+    end: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With a last newline or without, whatever types of records they are."""
+    monkeypatch.setattr(strict, "_examined", _refuse)
+    records = [
+        header("s1", derivedFrom={"digest": "x"}),
+        {"type": "note", "seq": 1, "id": "r1", "x": [1, "é", None]},
+        {"type": "subagent", "seq": 2, "id": "r2", "agent": "codex"},
+        {"type": "message", "seq": 3, "id": "r3", "derivedFrom": ["r1"]},
+        {"type": "acme", "seq": 4, "id": "r4", "agent": {"x": 1}},
+    ]
+    lines = [json.dumps(r, separators=(",", ":"), ensure_ascii=False).encode() for r in records]
+    assert list(strict_findings([b"\n".join(lines) + end])) == []
 
 
 def test_a_line_beyond_the_bound_is_passed_over() -> None:

@@ -8,6 +8,7 @@ from scope_streams import faults, of_record, scope, shown, stream
 
 import sessionref as sr
 from sessionref.scope.fields import Condition, DeclaredIn, FieldTable, ReferenceField, json_path
+from sessionref.scope.resolve import Resolver
 from sessionref.scope.scope import Scope
 
 MESSAGE = {"type": "message", "messageId": "m1"}
@@ -718,6 +719,35 @@ def test_a_record_id_that_reads_as_an_entity_is_not_what_is_meant():
         ("resolved", ["r4"]),
     ]
     assert [r.at.id for r in found.problems()] == ["r2"]
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"type": "message", "messageId": "m2", "inferenceId": "i1"},
+        {"type": "subagent", "callId": "c1", "childSession": "codex:p"},
+        {"type": "subagent", "childSession": "com.openai.codex:p"},
+        {"type": "rewind", "to": "r1"},
+        {"type": "rewind", "to": "messageId=m1"},
+        {"type": "branch", "branchesFrom": {"record": "callId=c1"}},
+        {"type": "compaction", "insertAt": {"afterId": "r1"}, "replaces": {"ids": ["r1", "r2"]}},
+        {"type": "tombstone", "targets": ["r1", "callId=c1", "inferenceId=i1"]},
+        MESSAGE | {"supersedes": "r1"},
+        CALL | {"supersedes": "r2"},
+        {"type": "hook", "supersedes": "r4"},
+    ],
+)
+def test_references_that_are_fine_are_not_resolved_one_by_one(record, monkeypatch):
+    """What says that nothing is wrong with them looks at the indexes alone."""
+
+    def refuse(*_anything):
+        raise AssertionError("a reference was resolved for itself")
+
+    before = (MESSAGE, CALL, {"type": "inference", "inferenceId": "i1"}, {"type": "hook"})
+    found = scope(stream(*before, record), stream(sid="p"))
+    assert all(r.exact for r in of_record(found, "r5"))
+    monkeypatch.setattr(Resolver, "resolve", refuse)
+    assert list(found.problems()) == []
 
 
 def test_streams_of_many_shapes_are_read_alike():

@@ -313,19 +313,16 @@ class Gathered:
             calls.requests[at] = request
         if derived:
             calls.derived.add(at)
-        number: int | None = -1
-        if model is not None:
-            number = self._model_of.get(model)
-            if number is None:
-                number = _number(model, self._model_of, self.model_names)
-        calls.models.append(number)
-        day: int | None = -1
-        if ts is not None:
-            raw = _encode(ts)
-            day = self._days.get(raw[1:11]) if raw[-2:] == b'Z"' else None
-            if day is None:
-                day = self._day(raw)
-        calls.days.append(day)
+        calls.models.append(-1 if model is None else self._model_named(model))
+        calls.days.append(-1 if ts is None else self._day_at(_encode(ts)))
+
+    def _model_named(self, name: str) -> int:
+        number = self._model_of.get(name)
+        return _number(name, self._model_of, self.model_names) if number is None else number
+
+    def _day_at(self, raw: bytes) -> int:
+        day = self._days.get(raw[1:11]) if raw[-2:] == b'Z"' else None
+        return self._day(raw) if day is None else day
 
     def _cost(self, at: int, record: Any) -> None:
         _, cost, faulty = _spend(UNSET, record.cost)

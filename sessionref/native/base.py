@@ -12,6 +12,7 @@ from msgspec import UNSET, Raw, UnsetType  # noqa: TC002 - the structs below nee
 
 from sessionref.errors import StreamError
 from sessionref.findings import Finding
+from sessionref.reference import SessionRef
 from sessionref.streams.record import Record
 
 if TYPE_CHECKING:
@@ -147,6 +148,12 @@ class NativeStream:
         self.header = header
         self.records = records
         self._place = place
+
+    @property
+    def session(self) -> SessionRef:
+        """The session that the stream is of."""
+        header = self.header
+        return SessionRef(header.agent["name"], header.namespace, header.session_id or "")
 
     @property
     def line(self) -> int:

@@ -307,7 +307,11 @@ class Surveyor:
     @property
     def is_plain(self) -> bool:
         """Whether the file is a plain one as far as it was read."""
-        return not self._faulty and not self._adrift and len(self._survey.slots) <= 1
+        return not self._faulty and not self._adrift and self._is_one
+
+    @property
+    def _is_one(self) -> bool:
+        return len(self._survey.slots) <= 1 and self._survey.head is None
 
     def line(self, line: int, data: bytes) -> Row | None:
         """Learn from the next line; the row in it, where it has no fault."""

@@ -350,7 +350,7 @@ class StreamIndex:
         table.offsets += rows  # hits are told apart by what increases here
         table.lengths += array("q", bytes(8 * len(ids)))
         self._forget()
-        self._links = links
+        self._links: Links | None = links
         self._unique = True
 
     def revisions(self, hit: Hit) -> tuple[Hit, ...]:
@@ -449,7 +449,7 @@ class StreamIndex:
         self._by_id: _Rows | None = None
         self._by_turn: dict[str, list[int]] | None = None
         self._latest: dict[str, _Rows] = {}
-        self._links: Links | None = None
+        self._links = None
         self._unique = False
         self._turns: dict[str, Resolved] = {}
         self._findings = None

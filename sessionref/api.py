@@ -18,6 +18,7 @@ from sessionref.native.detect import DECIDING_LINES, kind_of_lines
 from sessionref.native.logs import Log
 from sessionref.native.surveys import survey_each
 from sessionref.native.together import LogSet
+from sessionref.registry import Registry
 from sessionref.scope.scope import Scope as StreamScope
 from sessionref.scope.sources import is_lasting, looks_like_lines
 from sessionref.streams.index import read_streams
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from sessionref.lineage.totals import Totals
     from sessionref.native.base import NativeRecord, NativeStream
     from sessionref.native.columns import Records
-    from sessionref.registry import Registry
+    from sessionref.reference import SessionRef
     from sessionref.scope.fields import ReferenceField
     from sessionref.scope.sources import Open
     from sessionref.streams.index import StreamIndex
@@ -58,6 +59,7 @@ class Scope(StreamScope):
         fields: Iterable[ReferenceField] = (),
         references: bool = True,
         checks: bool = True,
+        session: SessionRef | None = None,
         registry: Registry | None = None,
         open: Open | None = None,  # noqa: A002 - as in the base class
         max_line: int = MAX_LINE,
@@ -70,7 +72,8 @@ class Scope(StreamScope):
         `check` cannot be asked for; neither can it without `references`. What kind of log a file
         is, is told by its content. Native logs are looked at together, so that each stream says
         what only the others show of it; with `open` that is left to it. At most `jobs` processes
-        do so, and what comes out is the same. `step` is called once for each input that is done.
+        do so, and what comes out is the same. With `session` all other sessions of native logs are
+        passed over, which costs less. `step` is called once for each input that is done.
         """
         ours: tuple[Callable[[], Observer], ...] = (Gathered,)
         if checks and references:
@@ -82,8 +85,10 @@ class Scope(StreamScope):
         with ExitStack() as opened:
             if open is None:
                 # What only lineage looks at needs no more than columns.
-                lean = not references and gathered == (Gathered,)
+                lean = not references and session is None and gathered == (Gathered,)
                 inputs = _Inputs(sources, max_line, columns=lean, jobs=jobs, step=step or _nothing)
+                if session is not None:
+                    inputs.only(session, Registry.default() if registry is None else registry)
                 open = opened.enter_context(inputs)  # noqa: A001
             return super().read(
                 sources,
@@ -170,6 +175,7 @@ class _Inputs:
     ) -> None:
         self._max_line = max_line
         self._step = step
+        self._is_meant: Callable[[NativeStream], bool] = lambda _: True
         self._kept = ExitStack()
         self._logs = self._kept.enter_context(LogSet(max_line=max_line, columns=columns))
         #: By input: what to ask `_logs` for, and what was wrong with it when it was added.
@@ -207,6 +213,11 @@ class _Inputs:
         /,
     ) -> None:
         self._kept.close()
+
+    def only(self, session: SessionRef, registry: Registry) -> None:
+        """Pass over the streams of all other sessions."""
+        key = session.key_under(registry)
+        self._is_meant = lambda stream: stream.session.key_under(registry) == key
 
     def _add(self, source: Input) -> None:
         """Look at an input that cannot be read twice."""
@@ -253,7 +264,7 @@ class _Inputs:
         def streams() -> Iterator[NativeStream]:
             for finding in said:
                 report(finding)
-            return self._logs.streams(native, report, content=whole)
+            return filter(self._is_meant, self._logs.streams(native, report, content=whole))
 
         with ExitStack() as opened:
             log = self._held.get(key)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from sessionref.cli._common import Outcome
     from sessionref.findings import Finding
+    from sessionref.reference import SessionRef
     from sessionref.registry import Registry
     from sessionref.streams.walk import Found
 
@@ -37,11 +38,13 @@ def read_scope(
     *,
     references: bool,
     checks: bool = False,
+    session: SessionRef | None = None,
     jobs: int | None = None,
 ) -> Scope:
     """The scope of `paths`, or of the known places where none are given.
 
-    By default there are as many processes as processors.
+    With `session` the native logs of others are passed over. By default there are as many processes
+    as processors.
     """
     given = paths_or_places(paths)
     files: list[Found] = list(walk(given, _silent)) if sys.stderr.isatty() else []
@@ -52,6 +55,7 @@ def read_scope(
             given,
             references=references,
             checks=checks,
+            session=session,
             registry=registry,
             jobs=processors() if jobs is None else jobs,
             step=lambda: next(bar, None),

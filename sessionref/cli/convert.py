@@ -17,13 +17,12 @@ from sessionref.cli._text import shown
 from sessionref.errors import StreamError
 from sessionref.native.convert import unreadable
 from sessionref.native.together import LogSet
-from sessionref.reference import SessionKey
 from sessionref.streams.walk import walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from sessionref.native.base import NativeRecord, NativeStream, Report
+    from sessionref.native.base import NativeStream, Report
     from sessionref.streams.walk import Found
 
 __all__ = ["command"]
@@ -64,7 +63,7 @@ def command(paths: tuple[str, ...], into: str | None, *, no_content: bool, as_js
                 with ExitStack() as stack:
                     out = sys.stdout.buffer
                     if folder is not None:
-                        stem = _key_of(stream.header).file_stem()
+                        stem = stream.session.key.file_stem()
                         # A second stream of one session follows the first: both are kept apart.
                         mode = "ab" if stem in written else "wb"
                         written.add(stem)
@@ -103,10 +102,6 @@ def _folder(name: str) -> Path:
     except OSError as error:
         raise click.BadParameter(f"{shown(name)}: {error.strerror}", param_hint="--into") from error
     return folder
-
-
-def _key_of(header: NativeRecord) -> SessionKey:
-    return SessionKey(header.agent["name"], header.namespace, header.session_id or "")
 
 
 def _write(stream: NativeStream, out: BinaryIO) -> None:

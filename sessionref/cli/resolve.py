@@ -77,7 +77,9 @@ def command(
         raise click.exceptions.Exit(1) from None
     outcome = Outcome()
     with kept(paths_or_places(paths)) as names:
-        scope = read_scope(tuple(names), registry, references=True)
+        # No other session is needed to tell: what must be there, must be there in the session.
+        session = target if isinstance(target, SessionRef) else None
+        scope = read_scope(tuple(names), registry, references=True, session=session)
         answer = _answer(scope, target)
         contents = _contents(scope, answer, outcome, names) if show else None
     report_unread(scope, outcome, names)

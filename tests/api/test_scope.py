@@ -8,7 +8,7 @@ import os
 from pathlib import Path
 
 import pytest
-from cli_logs import CODEX_ID, claude_log, codex_log, lines
+from cli_logs import CODEX_ID, claude_log, claude_row, codex_log, lines
 from lineage_streams import Stream, named, none
 
 import sessionref as sr
@@ -173,3 +173,22 @@ def test_check_looks_at_all_bytes_where_it_can(tmp_path):
     assert "duplicate-member" not in {finding.code for finding in scope.check(strict=False)}
     piped = sr.Scope.read([[file.read_bytes()]])
     assert "duplicate-member" not in {finding.code for finding in piped.check()}
+
+
+def test_one_session_alone_is_read_of_native_logs(tmp_path):
+    """Others are passed over, in the same file too; streams are read in any case."""
+    (tmp_path / "two").write_bytes(lines(claude_row("u-1", "A"), claude_row("u-2", "B")))
+    (tmp_path / "other").write_bytes(codex_log())
+    (tmp_path / "stream").write_bytes(Stream("a").text())
+    meant = sr.parse("com.anthropic.claude-code:B#u-2")
+    scope = sr.Scope.read([tmp_path], session=meant)
+    assert [session.canonical for session in scope] == ["claude-code:B", "codex:a"]
+    assert scope.resolve(meant).state == "resolved"
+    session = scope.session("claude-code:B")
+    assert session is not None
+    (capture,) = session.captures
+    (record,) = scope.fetch(capture, [1]).values()
+    assert b'"u-2"' in record
+    assert scope.lineage.sessions
+    lean = sr.Scope.read([tmp_path], session=meant, references=False, checks=False)
+    assert len(lean) == 2

@@ -23,6 +23,7 @@ __all__ = [
     "INVALID",
     "UNREADABLE",
     "Outcome",
+    "jobs_option",
     "json_option",
     "paths_argument",
     "references_argument",
@@ -110,6 +111,16 @@ def references_argument(command: Command) -> Command:
 def paths_argument(command: Command) -> Command:
     """The streams, logs and folders to read, or none for the known places on this machine."""
     return click.argument("paths", metavar="[PATH]...", nargs=-1, type=click.Path())(command)
+
+
+def jobs_option(command: Command) -> Command:
+    """In how many processes logs are read; None where nothing is said."""
+    return click.option(
+        "--jobs",
+        type=click.IntRange(min=1),
+        metavar="N",
+        help="Read native logs in at most N processes; by default one for each processor.",
+    )(command)
 
 
 def json_option(command: Command) -> Command:

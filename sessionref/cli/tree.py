@@ -8,6 +8,7 @@ import click
 
 from sessionref.cli._common import (
     Outcome,
+    jobs_option,
     json_option,
     paths_argument,
     registry_option,
@@ -75,6 +76,7 @@ _GRAPHS = {"dot": dot_lines, "mermaid": mermaid_lines, "graphml": graphml_lines}
     show_default=True,
     help="How the forest is written.",
 )
+@jobs_option
 @json_option
 @registry_option
 def command(
@@ -86,6 +88,7 @@ def command(
     facets: tuple[str, ...],
     why: bool,
     form: str,
+    jobs: int | None,
     as_json: bool,
     registry: Registry | None,
 ) -> None:
@@ -97,7 +100,7 @@ def command(
     """
     form = "json" if as_json else form
     outcome = Outcome()
-    scope = read_scope(paths, registry, references=True)
+    scope = read_scope(paths, registry, references=True, jobs=jobs)
     findings = report_findings(scope, outcome, lineage=form != "json")
     filters = Filters(
         agents=frozenset(map(scope.registry.canonical_name, agents)),

@@ -9,6 +9,7 @@ import click
 
 from sessionref.cli._common import (
     Outcome,
+    jobs_option,
     json_option,
     paths_argument,
     registry_option,
@@ -47,6 +48,7 @@ __all__ = ["command"]
     show_default=True,
     help="How the totals are written.",
 )
+@jobs_option
 @json_option
 @registry_option
 def command(
@@ -55,6 +57,7 @@ def command(
     by: Grouping,
     details: bool,
     form: str,
+    jobs: int | None,
     as_json: bool,
     registry: Registry | None,
 ) -> None:
@@ -65,7 +68,7 @@ def command(
     """
     form = "json" if as_json else form
     outcome = Outcome()
-    scope = read_scope(paths, registry, references=False)
+    scope = read_scope(paths, registry, references=False, jobs=jobs)
     report_findings(scope, outcome, lineage=False)
     if form == "json":
         write_data([to_json(usage_object(scope, by))])

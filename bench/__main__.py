@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bench import processes, references, scopes, streams
+from bench import lineage, processes, references, scopes, streams
 from bench.measure import Settings
 from bench.report import line, machine, markdown
 
@@ -27,6 +27,8 @@ _SUITES: dict[str, Callable[[Settings], Iterator[Row]]] = {
     "resolve": streams.resolve,
     "scope": scopes.scope,
     "check": scopes.check,
+    "usage": lineage.usage,
+    "lineage": lineage.lineage,
 }
 
 _FULL = Settings(rounds=25, process_rounds=31, sample=0.02, scale=1)

@@ -11,7 +11,7 @@ import json
 import random
 from typing import Any
 
-__all__ = ["CHUNK", "chunks", "stream"]
+__all__ = ["CHUNK", "chunks", "prose", "stream"]
 
 #: How much `StreamIndex.read` takes from a file at a time.
 CHUNK = 256 * 1024
@@ -29,7 +29,7 @@ _CODE = (
 )
 
 
-def _prose(dice: random.Random, size: int) -> str:
+def prose(dice: random.Random, size: int) -> str:
     """Words of about `size` characters, with a piece of code among them now and then."""
     words: list[str] = []
     length = 0
@@ -75,7 +75,7 @@ class _Writer:
             "isSidechain": False,
             "cwd": "/srv/acme-app",
             "gitBranch": "main",
-            "note": _prose(self.dice, self.dice.randint(low, high)),
+            "note": prose(self.dice, self.dice.randint(low, high)),
         }
         return {"row": row}
 
@@ -95,8 +95,8 @@ class _Writer:
                 inferenceId=inference,
                 name="Bash",
                 input={
-                    "command": _prose(dice, dice.randint(100, 200)),
-                    "description": _prose(dice, dice.randint(50, 90)),
+                    "command": prose(dice, dice.randint(100, 200)),
+                    "description": prose(dice, dice.randint(50, 90)),
                     "timeout": 120_000,
                 },
                 native=self.native(170, 250),
@@ -105,7 +105,7 @@ class _Writer:
             self.write(
                 "tool_result",
                 callId=call,
-                content=[{"type": "text", "text": _prose(dice, dice.randint(200, 330))}],
+                content=[{"type": "text", "text": prose(dice, dice.randint(200, 330))}],
                 isError=False,
                 native=self.native(140, 210),
             )
@@ -119,7 +119,7 @@ class _Writer:
             messageId=_uuid(dice),
             **members,
             role=role,
-            content=[{"type": "text", "text": _prose(dice, dice.randint(180, 300))}],
+            content=[{"type": "text", "text": prose(dice, dice.randint(180, 300))}],
             native=self.native(140, 210),
         )
 

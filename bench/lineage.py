@@ -208,4 +208,4 @@ def _template(records: int) -> bytes:
         else:
             record["content"] = [{"type": "text", "text": "reads a line and keeps its place " * 12}]
         lines.append(record)
-    return b"".join(json.dumps(line).encode() + b"\n" for line in lines)
+    return b"".join(json.dumps(line, separators=(",", ":")).encode() + b"\n" for line in lines)

@@ -182,6 +182,7 @@ class _Inputs:
         self._native: dict[str | int, tuple[Input | Log, list[Finding]]] = {}
         self._held: dict[str | int, Log] = {}
         self._failed: dict[str | int, StreamError] = {}
+        self._streams: set[str | int] = set()
         files: list[str] = []
         seen: set[tuple[int, int]] = set()
         for source in sources:
@@ -198,9 +199,13 @@ class _Inputs:
         ):
             if isinstance(surveyed, StreamError):
                 self._failed[path] = surveyed
-            elif self._logs.add_surveyed(path, surveyed) in _NATIVE:
+                continue
+            kind = self._logs.add_surveyed(path, surveyed)
+            if kind in _NATIVE:
                 self._native[path] = path, said
                 step()  # what is left to do takes no longer
+            elif kind == "stream":
+                self._streams.add(path)
 
     def __enter__(self) -> Self:
         return self
@@ -253,6 +258,10 @@ class _Inputs:
         key = _key(source)
         if key in self._failed:
             raise self._failed[key]
+        if key in self._streams and isinstance(source, str | os.PathLike):
+            yield from read_streams(source, observe=observe, max_line=max_line)
+            self._step()
+            return
         native, said = self._native.get(key, (source, []))
         lean = self._logs.records(native) if key in self._native and not whole else None
         if lean is not None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from contextlib import closing
 from typing import TYPE_CHECKING
+
+import click
 
 from sessionref.api import Scope
 from sessionref.cli._kept import renamed
@@ -47,6 +50,8 @@ def read_scope(
     as processors.
     """
     given = paths_or_places(paths)
+    if not checks:
+        _keep_everything()
     files: list[Found] = list(walk(given, _silent)) if sys.stderr.isatty() else []
     bar = watched(files, len(files), shares_terminal=False)
     with closing(bar):
@@ -60,6 +65,14 @@ def read_scope(
             jobs=processors() if jobs is None else jobs,
             step=lambda: next(bar, None),
         )
+
+
+def _keep_everything() -> None:
+    """Do not look for garbage until the command ends: what is read stays, and there is much."""
+    context = click.get_current_context(silent=True)
+    if context is not None and gc.isenabled():
+        gc.disable()
+        context.call_on_close(gc.enable)
 
 
 def processors() -> int:

@@ -87,10 +87,9 @@ def items(session: SessionLineage, account: AccountLineage, executed: Executed) 
                     _merge(first, item)
     for item in found.values():
         item.sum, item.exact = agreed(item.sums)
-        if len(item.sums) > 1 and not item.exact:
-            item.bucket = "copied" if item.bucket == "copied" else "unknown"
-        if item.with_children and item.bucket == "original":
-            item.bucket = "unknown"  # how much of it is the session's own work is not known
+        # Of what includes children it is not known how much is the session's own work.
+        if item.bucket == "original" and (item.with_children or not item.exact):
+            item.bucket = "unknown"
     for group in GROUPS:
         _weigh(session, account, executed, [i for i in found.values() if i.group == group], group)
     return [*found.values(), *apart]
@@ -123,14 +122,16 @@ def _parts(stream: StreamLineage, segment: int, aggregate: Aggregate) -> Iterato
 
 
 def _merge(first: Item, other: Item) -> None:
-    """Let one item stand for two that cover the same, of which none supersedes the other."""
+    """Let one item stand for two that cover the same, of which none supersedes the other.
+
+    Copies give way. What is no copy is all original, or all unknown, in one account.
+    """
     first.places += other.places
     if first.bucket == "copied" != other.bucket:
         first.sums, first.bucket = other.sums, other.bucket
         first.day, first.includes_children = other.day, other.includes_children
-    elif first.bucket == other.bucket or other.bucket != "copied":
+    elif first.bucket == other.bucket:
         first.sums += other.sums
-        first.bucket = first.bucket if first.bucket == other.bucket else "unknown"
         first.day = first.day if first.day == other.day else None
         if first.includes_children != other.includes_children:
             first.includes_children = None

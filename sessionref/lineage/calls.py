@@ -151,7 +151,7 @@ def settle(account: AccountLineage, agent: str | None, identity: CallIdentity) -
         live.append(positions)
         ids.append([values[rows[at]] for at in positions])
     unique = set[str | None]().union(*ids)
-    if None not in unique and len(unique) == sum(map(len, ids)):
+    if len(unique) == sum(map(len, ids)):
         return Settled(live, [], [])
     return _settle_each(account, agent, identity, live, ids)
 

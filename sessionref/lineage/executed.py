@@ -30,8 +30,8 @@ class Executed:
         self._sessions = sessions
         self._name_of = name_of
         self._reports: dict[str, frozenset[str | None]] = {}
-        self._turns: dict[str, dict[str, list[SessionRef]]] = {}
-        self._covered: dict[tuple[str, str], bool] = {}
+        self._turns: dict[str | None, dict[str, list[SessionRef]]] = {}
+        self._covered: dict[tuple[str | None, str], bool] = {}
 
     def is_wrapper(self, session: SessionLineage) -> bool:
         """Whether anything says that other sessions ran turns of this one."""
@@ -101,7 +101,7 @@ class Executed:
         )
 
     def _is_covered(self, session: SessionLineage, turn: str | None) -> bool:
-        if turn is None or session.session is None:
+        if turn is None:
             return False
         key = (session.session, turn)
         covered = self._covered.get(key)
@@ -122,10 +122,9 @@ class Executed:
 
     def _turns_of(self, session: SessionLineage) -> dict[str, list[SessionRef]]:
         """By turn of the session, who ran it, as the latest `state` records say."""
-        name = session.session or ""
-        turns = self._turns.get(name)
+        turns = self._turns.get(session.session)
         if turns is None:
-            turns = self._turns[name] = {}
+            turns = self._turns[session.session] = {}
             for stream in session.streams:
                 superseded = stream.superseded if stream.gathered.executed else ()
                 for row, refs in stream.gathered.executed.items():

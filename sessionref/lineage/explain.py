@@ -157,12 +157,12 @@ def _aggregate(
     several = totals.items(totals.number_of(session), account)
     items = [item for item in several if (segment, row) in item.places]
     counting = [item for item in items if item.left_out is None]
+    left_out = [item.left_out for item in items if item.left_out is not None]
     if not items:
         return Explanation("not counted", "ASR-417", "no-usage", "the record reports no use")
     if not counting:
-        code = items[0].left_out or ""
-        rule, message = LEFT_OUT[code]
-        return Explanation("not counted", rule, code, message)
+        rule, message = LEFT_OUT[left_out[0]]
+        return Explanation("not counted", rule, left_out[0], message)
     if any(item.side == "doubtful" for item in counting):
         return Explanation(
             "not counted",
@@ -178,6 +178,6 @@ def _aggregate(
             "includes-children",
             "the aggregate may include children's work; what is not counted there counts",
         )
-    if verdict.value == "unknown" or any(item.bucket == "unknown" for item in counting):
+    if any(item.bucket == "unknown" for item in counting):
         return Explanation("unknown", verdict.rule, verdict.reason, verdict.message)
     return Explanation("counted", verdict.rule, verdict.reason, verdict.message)

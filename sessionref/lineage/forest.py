@@ -83,7 +83,7 @@ class Edge(msgspec.Struct, frozen=True):
             self.target,
             -1 if place.seq is None else place.seq,
             place.file or "",
-            place.line or -1,
+            place.line or 0,
             self.path,
         )
 

@@ -5,14 +5,27 @@ from __future__ import annotations
 from array import array
 
 import pytest
-from lineage_streams import Stream, lineage_of, named, none, notes, row, total, usage
+from lineage_streams import (
+    Stream,
+    edges,
+    findings,
+    lineage_of,
+    named,
+    none,
+    notes,
+    row,
+    total,
+    usage,
+)
 
 from sessionref.lineage import graph
 from sessionref.lineage.calls import position
 from sessionref.lineage.explain import explain
 from sessionref.lineage.faults import faults_of
 from sessionref.lineage.faults import usage as usage_faults
+from sessionref.lineage.forest import Edge
 from sessionref.lineage.measures import Sum
+from sessionref.lineage.places import Place
 
 
 def counts(lineage, name, record):
@@ -104,6 +117,15 @@ def test_a_wrapper_without_a_key_reports_for_itself():
     assert row(lineage, "b") == (5, 0, 0)
 
 
+def test_a_mirror_without_a_key_counts_its_calls():
+    """Nothing can say of which session it is the mirror."""
+    mirror = Stream("w", {"executedBy": [named("b")]}, sessionId=None, authority="mirror")
+    mirror.call(7)
+    backing = Stream("b", none())
+    backing.call(5)
+    assert total(lineage_of(mirror, backing)) == (5, 0, 7)
+
+
 def test_each_wrapper_has_turns_of_its_own():
     """Turns of one are not taken for those of another that calls its turns alike."""
     streams = []
@@ -146,6 +168,54 @@ def test_an_announcement_is_exact_only_of_a_child_that_is_there():
     other = Stream("p", none())
     other.message()
     assert {e.exact for e in lineage_of(parent, other, Stream("k")).forest.edges} == {False}
+
+
+def test_edges_that_claim_the_same_stand_in_the_order_of_their_places():
+    """By `seq`, then file, then line; what is not known is first."""
+    places = [
+        Place(),
+        Place(line=1),
+        Place(line=2),
+        Place(file="A", line=1),
+        Place(file="B", line=1),
+        Place(seq=0),
+        Place(seq=1),
+        Place(seq=1, file="A"),
+    ]
+    edges = [
+        Edge("codex:a", "codex:b", "spawnedBy", "native_field", "resolved", True, place, "$")
+        for place in reversed(places)
+    ]
+    assert [edge.place for edge in sorted(edges, key=Edge.order)] == places
+
+
+def test_what_makes_no_edge_hides_no_other():
+    """A faulty claim before a good one; an announcement without a child before one with it."""
+    stream = Stream("a", {"spawnedBy": {"session": "codex:p"}, "forkedFrom": named("f")})
+    stream.add("subagent", capture={"childSession": "unavailable"})
+    stream.copy("subagent", childSession="codex:b")
+    stream.subagent("c")
+    fresh = Stream("b", none(relatedUnknown=named("u")))
+    assert edges(lineage_of(stream, fresh)) == {
+        ("a", "forkedFrom", "f"),
+        ("a", "announces", "c"),
+        ("b", "relatedUnknown", "u"),
+    }
+
+
+def test_a_family_is_found_from_its_children_and_from_its_parents():
+    """Whichever name comes first."""
+    child, parent = Stream("a", {"spawnedBy": named("b")}), Stream("d", {"spawnedBy": named("c")})
+    assert [family.sessions for family in lineage_of(child, parent).forest.families] == [
+        ("codex:a", "codex:b"),
+        ("codex:c", "codex:d"),
+    ]
+
+
+def test_cycles_are_among_the_faults():
+    """Under no rule."""
+    first, second = Stream("a", {"forkedFrom": named("b")}), Stream("b", {"forkedFrom": named("a")})
+    assert findings(lineage_of(first, second)) == [(None, "lineage-cycle")]
 
 
 def test_a_route_goes_on_behind_what_was_seen():

@@ -26,6 +26,31 @@ def test_nothing_said_is_nothing_known():
     assert found.findings == ()
 
 
+def test_every_facet_is_given_under_its_name():
+    """Those that name a session, the inheritance, the role and the root."""
+    found = effective(
+        {
+            "role": "x",
+            "spawnedBy": named("a"),
+            "forkedFrom": named("b"),
+            "continues": named("c", reason="idle"),
+            "inherits": {"mode": "referenced", "from": "codex:d", "evidence": NF},
+            "relatedUnknown": named("e"),
+            "executedBy": [named("f")],
+        }
+    )
+    facets = (
+        found.spawned_by,
+        found.forked_from,
+        found.continues,
+        found.inherits,
+        found.related_unknown,
+        *found.executed_by,
+    )
+    assert [str(one.session) for one in facets] == [f"codex:{name}" for name in "abcdef"]
+    assert found.role == "x"
+
+
 def test_a_declaration_replaces_a_facet_and_no_other():
     """Replacement goes facet by facet, in the order of `seq`."""
     found = effective(
@@ -45,6 +70,13 @@ def test_a_facet_that_cannot_be_read_replaces_too():
     assert found.inherits is None
     assert found.claim("inherits").value is None
     assert [one.rule for one in found.findings] == ["ASR-400"]
+
+
+def test_a_lineage_that_is_no_object_replaces_nothing():
+    """It is a finding, and what was said before stays."""
+    found = effective(none(), [])
+    assert found.inherits.mode == "none"
+    assert [(one.rule, one.code) for one in found.findings] == [("ASR-400", "bad-lineage")]
 
 
 def test_executed_by_is_a_union_by_session_key():
@@ -78,7 +110,9 @@ def test_a_root_has_no_parent(facet, value):
     """`root: true` beside a parent is an error, and then nobody knows (ASR-402)."""
     found = effective({"root": True, facet: value})
     assert found.root is None
-    assert [one.code for one in found.findings] == ["root-with-parent"]
+    (finding,) = found.findings
+    assert (finding.rule, finding.code) == ("ASR-402", "root-with-parent")
+    assert finding.path == "$.lineage.root"
     later = effective({"root": True}, {facet: value}, {"role": "x"})
     assert [(one.code, one.seq) for one in later.findings] == [("root-with-parent", 1)]
 
@@ -97,7 +131,8 @@ def test_a_mirror_names_exactly_one_session():
     assert effective(one, authority="mirror").findings == ()
     assert effective(one, authority="mirror").is_mirror
     for wrong in (None, {"executedBy": []}, {"executedBy": [named("b"), named("c")]}):
-        assert [f.rule for f in effective(wrong, authority="mirror").findings] == ["ASR-422"]
+        (finding,) = effective(wrong, authority="mirror").findings
+        assert (finding.rule, finding.code) == ("ASR-422", "mirror-of-many")
     unreadable = effective({"executedBy": [{"evidence": NF}, named("b")]}, authority="mirror")
     assert [f.rule for f in unreadable.findings] == ["ASR-400", "ASR-422"]
 

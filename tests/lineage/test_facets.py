@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from lineage_streams import NF, Stream, findings, lineage_of, named
 
-from sessionref.lineage.facets import REASONS, read_facets
+from sessionref.lineage.facets import REASONS, read_facets, read_session, root_conflicts
 from sessionref.lineage.places import Faults, Place
 from sessionref.refs import EntityRef, RecordRef
 
@@ -145,6 +145,14 @@ def test_each_wrong_shape_is_one_finding(lineage, expected):
     assert read(lineage)[1] == expected
 
 
+@pytest.mark.parametrize("mode", ["none", "unknown", "referenced"])
+def test_an_ancestor_is_read_in_every_mode(mode):
+    """Also where none has to be named."""
+    facets, found = read({"inherits": {"mode": mode, "from": "codex:p", "evidence": NF}})
+    assert str(facets["inherits"].session) == "codex:p"
+    assert found == []
+
+
 def test_a_faulty_facet_leaves_the_others():
     """The facets are independent."""
     facets, found = read({"spawnedBy": 5, "forkedFrom": named("p", record="r1")})
@@ -177,6 +185,24 @@ def test_reasons_of_the_page_and_of_vendors_are_taken(reason):
     facets, found = read({"continues": named("p", reason=reason)})
     assert found == []
     assert facets["continues"].reason == reason
+
+
+def test_what_stands_beside_a_root_is_told_in_the_order_of_the_page():
+    """ASR-402: of `inherits` only the modes that have an ancestor; without a root nothing."""
+    both = {"continues": None, "spawnedBy": None}
+    assert root_conflicts({"root": True, **both}) == ("spawnedBy", "continues")
+    assert root_conflicts({"root": True}) == root_conflicts(both) == ()
+    for mode, expected in (("rendered", ("inherits",)), ("unknown", ())):
+        facets, _ = read({"root": True, "inherits": {"mode": mode, "from": "codex:p"}})
+        assert root_conflicts(facets) == expected
+
+
+def test_a_reference_that_is_absent_is_called_missing():
+    """One of the wrong type is not."""
+    faults = Faults(Place())
+    for value in (None, 5):
+        read_session(value, faults, "ASR-400", "$.x")
+    assert ["missing" in one.message for one in faults.found] == [True, False]
 
 
 def test_findings_say_where():

@@ -387,6 +387,19 @@ def test_disputed_calls_are_shared_too():
     assert row(lineage, "claude-code:a") == (0, 0, 5)
 
 
+@pytest.mark.parametrize(
+    ("agent", "members"),
+    [("claude-code", {"idSource": "derived"}), ("goose", {}), ("com.example.other", {})],
+)
+def test_disputed_calls_of_the_sessions_own_are_not_shared(agent, members):
+    """A derived ID, or one that is not known to be unique, is another in another session."""
+    streams = [Stream(f"{agent}:{name}", none()) for name in "ab"]
+    for stream in streams:
+        for _ in range(2):
+            stream.call(5, inferenceId="m", request="q", **members)
+    assert total(lineage_of(*streams)) == (10, 0, 0)
+
+
 def test_both_sides_of_a_conflict_are_unknown():
     """Neither capture is preferred, and what the provider identifies counts once."""
     one, other = claude("a", none()), claude("a", none())

@@ -175,6 +175,22 @@ def test_a_session_aggregate_of_a_wrapper():
     assert row(lineage, W) == (0, 0, 100)
 
 
+def test_the_turns_alone_can_say_who_ran_a_wrapper():
+    """Without the facet: its aggregate over the session gives way to who ran one of the turns."""
+    stream = wrapper(("w1", ["codex:b#turnId=b1"], None), lineage=none())
+    stream.add("usage", covers="session", includesChildren=False, usage=usage(100))
+    assert total(lineage_of(stream)) == (100, 0, 0)
+    assert total(lineage_of(stream, backing(("b1", 60)))) == (60, 0, 0)
+
+
+def test_a_backing_session_reports_by_aggregates_too():
+    """Of a turn of which it has a sum and no calls, that sum counts."""
+    ran = Stream("b", none())
+    ran.add("usage", turnId="b1", covers="turn", includesChildren=False, usage=usage(60))
+    lineage = lineage_of(wrapper(("w1", ["codex:b#turnId=b1"], 100)), ran)
+    assert total(lineage) == (60, 0, 0)
+
+
 def test_a_session_that_executes_itself_covers_nothing():
     """A claim about itself takes nothing away."""
     stream = wrapper(("w1", [W], 100), lineage=none(executedBy=[named(W)]))

@@ -1,0 +1,56 @@
+"""The mark of a copy: what is read of it, and where its faults stand (ASR-413, 414)."""
+
+from __future__ import annotations
+
+import pytest
+from lineage_streams import NF, Stream, lineage_of, none
+
+from sessionref.lineage.copies import CopiedFrom, read_copied_from
+from sessionref.lineage.places import Faults, Place
+from sessionref.refs import EntityRef
+
+
+def read(mark):
+    faults = Faults(Place("codex:a", 1, "r1", "a.jsonl", 2))
+    found = read_copied_from(mark, faults)
+    return found, [(one.rule, one.code, one.path) for one in faults.found]
+
+
+def test_a_mark_is_read_member_by_member():
+    """Session, record in its ID space, and proof."""
+    found, faults = read({"session": "codex:b", "record": "messageId=m", "proof": "native_id"})
+    assert (str(found.session), found.record) == ("codex:b", EntityRef("messageId", "m"))
+    assert (found.proof, faults) == ("native_id", [])
+
+
+@pytest.mark.parametrize(
+    ("mark", "expected"),
+    [
+        (5, [("bad-copied-from", "")]),
+        ([], [("bad-copied-from", "")]),
+        ({"proof": NF}, [("copied-from-nowhere", "")]),
+        ({"session": "codex:b"}, [("bad-proof", ".proof")]),
+        ({"session": "codex:b", "proof": [NF]}, [("bad-proof", ".proof")]),
+        ({"session": "b", "proof": NF}, [("bad-session-reference", ".session")]),
+        ({"session": "codex:b#r", "proof": NF}, [("session-reference-with-ref", ".session")]),
+        ({"record": "key=x", "proof": NF}, [("bad-record-reference", ".record")]),
+        ({"record": 7, "proof": NF}, [("bad-record-reference", ".record")]),
+        ({}, [("bad-proof", ".proof"), ("copied-from-nowhere", "")]),
+    ],
+)
+def test_each_fault_of_a_mark_stands_at_its_member(mark, expected):
+    """All of them under ASR-413; what cannot be read is absent, and the rest is kept."""
+    found, faults = read(mark)
+    assert faults == [("ASR-413", code, f"$.copiedFrom{path}") for code, path in expected]
+    assert isinstance(found, CopiedFrom)
+
+
+def test_the_chain_of_a_copy_whose_mark_cannot_be_read_ends_there():
+    """The mark is a step all the same."""
+    stream = Stream("a", none())
+    stream.message(copiedFrom=5)
+    lineage = lineage_of(stream)
+    index = lineage.by_key["codex:a"].streams[0].index
+    ((mark, outcome),) = lineage.copy_chain(index.hit(1))
+    assert mark == CopiedFrom()
+    assert outcome.state == "unresolved"

@@ -32,7 +32,7 @@ wheel-test: $(VENV)/.test ## the tests again, against the wheel as it would be i
 	$(PYTHON) -m venv $(WHEEL)
 	$(WHEEL)/bin/pip --disable-pip-version-check -q install --require-hashes -r requirements/test.txt
 	$(WHEEL)/bin/pip --disable-pip-version-check -q install --no-deps dist/*.whl
-	cd tests && ../$(WHEEL)/bin/python -P -m pytest -c ../pyproject.toml --rootdir .. -n $(PROCESSES) -q
+	cd tests && ../$(WHEEL)/bin/python -P -m pytest -c ../pyproject.toml --rootdir .. -n $(PROCESSES) -q -m "not slow"
 
 bench: $(VENV)/.bench ## every figure of bench/results.md, measured here
 	$(BIN)/python -m bench

@@ -91,7 +91,11 @@ class _Transcript:
 
     def write(self) -> bytes:
         """All lines of the transcript."""
-        snapshot = {"type": "file-history-snapshot", "messageId": _uuid(self.dice), "snapshot": {}}
+        snapshot: dict[str, Any] = {
+            "type": "file-history-snapshot",
+            "messageId": _uuid(self.dice),
+            "snapshot": {},
+        }
         self.lines.append(json.dumps(snapshot).encode())
         message = {"role": "user", "content": prose(self.words, 800)}
         self.row("user", message=message)

@@ -6,7 +6,9 @@ import gc
 import multiprocessing
 import os
 import sys
+import threading
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -46,11 +48,22 @@ def survey_each(
     """
     look = partial(_look, max_line=max_line, columns=columns)
     jobs = min(jobs, len(paths), _size_of(paths, jobs) // _WORTH_WHILE)
-    if jobs <= 1:
-        yield from map(look, paths)
-        return
-    # A copy of this process needs no imports; elsewhere than on Linux that is not safe.
-    context = multiprocessing.get_context("fork" if sys.platform == "linux" else None)
+    done = 0
+    if jobs > 1:
+        try:
+            for looked in _looked_at(paths, jobs, look):
+                yield looked
+                done += 1
+        except (BrokenProcessPool, ImportError, NotImplementedError, OSError):
+            pass  # there can be no processes here, or one was ended: go on without them
+    yield from map(look, paths[done:])
+
+
+def _looked_at(paths: Sequence[str], jobs: int, look: Callable[[str], Looked]) -> Iterator[Looked]:
+    # A copy of this process needs no imports. It is not safe elsewhere than on Linux, nor where
+    # there are threads.
+    alone = sys.platform == "linux" and threading.active_count() == 1
+    context = multiprocessing.get_context("fork" if alone else "spawn")
     chunk = max(1, min(_MOST, len(paths) // (4 * jobs)))
     with ProcessPoolExecutor(jobs, mp_context=context, initializer=_without_collection) as pool:
         for looked, records in pool.map(partial(_packed, look), paths, chunksize=chunk):

@@ -6,6 +6,7 @@ import json
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from unittest.mock import Mock
 
 import pytest
 from hypothesis import given
@@ -17,7 +18,7 @@ from sessionref import api
 from sessionref.api import Scope
 from sessionref.lineage.gather import Gathered
 from sessionref.lineage.totals import GROUPINGS
-from sessionref.native import LogSet
+from sessionref.native import LogSet, surveys
 from sessionref.native.surveys import survey_each
 from sessionref.streams.lines import MAX_LINE
 
@@ -233,6 +234,18 @@ def test_processes_change_nothing(tmp_path: Path):
         (tmp_path / f"{number}.jsonl").write_bytes(jsonl(*rows))
     one, two = (said(Scope.read([tmp_path], references=False, jobs=jobs)) for jobs in (1, 2))
     assert one == two
+
+
+def test_where_there_can_be_no_processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """They are done without; and threads beside are no obstacle."""
+    for name in "ab":
+        (tmp_path / name).write_bytes(jsonl(user("u1", "x" * 5_000_000, sessionId=name)))
+    wanted = said(Scope.read([tmp_path], references=False))
+    with monkeypatch.context() as patch:
+        patch.setattr(surveys, "ProcessPoolExecutor", Mock(side_effect=OSError))
+        assert said(Scope.read([tmp_path], references=False, jobs=2)) == wanted
+    monkeypatch.setattr(surveys.threading, "active_count", lambda: 2)
+    assert said(Scope.read([tmp_path], references=False, jobs=2)) == wanted
 
 
 def test_files_that_cannot_be_read_in_another_process(tmp_path: Path):

@@ -363,7 +363,10 @@ def apply(mutant: Mutant) -> bool:
 
 
 def _forget() -> None:
-    """Empty the caches, which would answer for the code."""
+    """Empty the caches, which would answer for the code, and what streams leave to the next."""
+    kinds: Any = sys.modules.get("sessionref.streams.kinds")
+    if kinds is not None:
+        vars(kinds)["_handed_on"].clear()
     for name in list(sys.modules):
         if name.startswith((*PACKAGES, "sessionref.streams")):
             for value in list(vars(sys.modules[name]).values()):
@@ -505,6 +508,7 @@ class Trial:
             if not apply(mutant):
                 os._exit(_IMPOSSIBLE)
             for number in order:
+                _forget()
                 patience = _PATIENCE + 10 * self._seconds[number]
                 signal.setitimer(signal.ITIMER_PROF, patience)
                 signal.setitimer(signal.ITIMER_REAL, _BUSY * patience)

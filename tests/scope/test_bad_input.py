@@ -210,8 +210,19 @@ def test_long_arrays_and_many_types_cost_no_more_than_they_are():
 @pytest.mark.parametrize("path", ["gone", "a\0b"])
 def test_what_is_gone_before_it_is_opened(path):
     """A path that cannot be opened any more says so."""
-    with pytest.raises(sr.StreamError):
+    with pytest.raises(sr.StreamError) as caught:
         list(open_streams(path, observe=nobody, report=print, whole=False, found=False))
+    assert (caught.value.code, caught.value.file) == ("unreadable", path)
+
+
+def test_a_stream_in_a_folder_is_known_by_any_of_its_first_lines(tmp_path):
+    """One that begins as an object does is enough; a file without any is passed over."""
+    (tmp_path / "a.jsonl").write_bytes(b"garbage\n" + stream())
+    (tmp_path / "b.jsonl").write_bytes(b'_{"a":1}\n[1]\n')
+    (tmp_path / "c.jsonl").write_bytes(b"\xef\xbb\xbf \t" + stream(sid="t"))
+    found = Scope.read([tmp_path])
+    assert [session.canonical for session in found] == ["codex:s", "codex:t"]
+    assert found.passed_over == 1
 
 
 def test_what_can_be_read_again():

@@ -125,6 +125,12 @@ def test_the_sides_of_a_conflict_stand_in_the_order_of_their_files(tmp_path):
         (session,) = Scope.read(turned)
         names = [Path(account.captures[0].file).name for account in session.accounts]
         assert names == ["a.jsonl", "b.jsonl", "c.jsonl"]
+    named = io.BytesIO(stream(A))
+    named.name = "A"
+    for inputs in ([named, [stream(B)]], [[stream(B)], io.BytesIO(stream(C)), named]):
+        named.seek(0)
+        (session,) = Scope.read(inputs)
+        assert session.accounts[-1].captures[0].file == "A"
 
 
 def test_three_sides_and_their_beginnings(read):

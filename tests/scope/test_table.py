@@ -7,9 +7,11 @@ import pytest
 from scope_streams import faults, of_record, scope, shown, stream
 
 import sessionref as sr
+from sessionref.scope.collect import WRONG_SHAPE, References
 from sessionref.scope.fields import Condition, DeclaredIn, FieldTable, ReferenceField, json_path
 from sessionref.scope.resolve import Resolver
 from sessionref.scope.scope import Scope
+from sessionref.streams.index import read_streams
 
 MESSAGE = {"type": "message", "messageId": "m1"}
 CALL = {"type": "tool_call", "callId": "c1"}
@@ -177,6 +179,56 @@ def test_a_vendor_row_for_an_entity_may_ask_for_more():
         ("r1", "no-session-named"),
         ("r3", "no-session-named"),
     ]
+
+
+def test_any_row_may_stand_first_in_a_table():
+    """References are collected by whatever table there is, with what is odd about each."""
+    rows = [
+        ReferenceField(path="acme.deep.ref", on=("acme",), target="record"),
+        ReferenceField(path="acme.wide.*.ref", on=("acme",), target="record"),
+        ReferenceField(path="acme.low.ref", on=("acme",), target="record"),
+    ]
+    members = {"deep": {"ref": "a"}, "wide": [{"ref": "b"}, 7], "low": 8}
+    content = stream({"type": "acme", **members}, {"type": "acme", "deep": 9, "low": {"ref": "c"}})
+    table = FieldTable((), ()).with_rows(rows)
+    (index,) = read_streams([content], observe=lambda: (References(table),))
+    (references,) = index.observers
+    assert [(c.row, c.field, c.flags, c.value) for c in references] == [
+        (1, 0, 0, "a"),
+        (1, 1, 0, "b"),
+        (1, 1, WRONG_SHAPE, 7),
+        (1, 2, WRONG_SHAPE, 8),
+        (2, 0, WRONG_SHAPE, 9),
+        (2, 2, 0, "c"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("target", "value"),
+    [
+        ("session", "codex:gone"),
+        ("session", "codex:s#r1"),
+        ("session", "no reference"),
+        ("session", 7),
+        ("ordinal", 5),
+        ("ordinal", "5"),
+        ("external", "x"),
+        ("external", 7),
+    ],
+)
+def test_what_leads_out_of_the_stream_need_not_be_there(target, value):
+    """A row that asks for local targets asks nothing of a reference to elsewhere (ASR-079)."""
+    row = ReferenceField(path="acme.ref", on=("acme",), target=target, requirement="must-local")
+    found = scope(stream({"type": "acme", "ref": value}), fields=[row])
+    (resolution,) = of_record(found, "r1")
+    assert (resolution.required, resolution.exact) == (False, False)
+
+
+def test_what_names_no_record_is_among_the_problems():
+    """Values that are no texts, and turns where no turn may stand."""
+    targets = ["r1", 7, "turnId=t", "nokey=x", ["r1"]]
+    found = scope(stream(MESSAGE | {"turnId": "t"}, {"type": "tombstone", "targets": targets}))
+    assert [r.value for r in found.problems()] == targets[1:]
 
 
 def test_a_vendor_row_may_look_at_members_of_the_envelope():
@@ -643,6 +695,8 @@ def test_ordinals_map_through_what_the_registry_says():
     assert shown(at_ordinal(*records))[1:] == ("resolved", ["ordinal/5", "ordinal/5/tool_call/1"])
     assert shown(at_ordinal({}, {}, {}, {}, {}))[2] == "no-such-ordinal"
     assert shown(at_ordinal({"id": "ordinal/" + "5" * 40}))[2] == "no-such-ordinal"
+    many = "1" * 20
+    assert shown(at_ordinal({"id": f"ordinal/{many}"}, ordinal=int(many)))[2] == "no-such-ordinal"
     assert shown(at_ordinal({"id": "ordinal/0"}, ordinal=0))[1:] == ("resolved", ["ordinal/0"])
 
 

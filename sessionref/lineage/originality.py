@@ -149,7 +149,8 @@ class StreamOriginality:
     @property
     def is_uniform(self) -> bool:
         """Whether all records have the verdict `rest`, header and declarations aside."""
-        return not self._copied and not self._repeats and self._prefix is None
+        # What was written again takes the verdict of its first writing, which is `rest` then.
+        return not self._copied and self._prefix is None
 
     def is_unmarked(self, row: int) -> bool:
         """Whether the record at `row` is header or declaration, which have no originality."""

@@ -7,6 +7,7 @@ from array import array
 import pytest
 from lineage_streams import (
     Stream,
+    copied,
     edges,
     findings,
     lineage_of,
@@ -195,7 +196,8 @@ def test_what_makes_no_edge_hides_no_other():
     stream.add("subagent", capture={"childSession": "unavailable"})
     stream.copy("subagent", childSession="codex:b")
     stream.subagent("c")
-    fresh = Stream("b", none(relatedUnknown=named("u")))
+    nothing = {"mode": "none", "from": "codex:a", "evidence": "native_field"}
+    fresh = Stream("b", {"inherits": nothing, "relatedUnknown": named("u")})
     assert edges(lineage_of(stream, fresh)) == {
         ("a", "forkedFrom", "f"),
         ("a", "announces", "c"),
@@ -271,7 +273,59 @@ def test_a_chain_of_copies_says_why_it_ends():
     assert reasons == ["no-such-session", "no-such-record"]
 
 
+def test_a_marked_record_at_the_end_of_a_prefix_is_one_copy():
+    """It is a copy for two reasons, and counts once among the records."""
+    stream = Stream("a", copied("r2"))
+    stream.message()
+    stream.copy()
+    stream.message()
+    assert lineage_of(stream).sessions[0].records == (1, 2, 0)
+
+
 # -- Findings and notes ----------------------------------------------------------------------------
+
+
+def test_findings_about_announcements_stand_at_their_members():
+    """ASR-411, 412 and 424: code and path of each."""
+    parent = Stream("p", none())
+    parent.add("subagent")
+    parent.subagent("a", callId="c")
+    parent.subagent("a", callId="c")
+    lineage = lineage_of(parent, Stream("k", {"spawnedBy": named("p")}))
+    found = [one for rule in ("411", "412", "424") for one in faults_of(lineage, f"ASR-{rule}")]
+    assert [(one.code, one.path) for one in found] == [
+        ("missing-child-session", "$.childSession"),
+        ("no-announcement", "$"),
+        ("second-announcement", "$.supersedes"),
+    ]
+
+
+def test_a_session_without_records_may_hold_no_copies():
+    """There is nothing of which to say so."""
+    assert notes(lineage_of(Stream("a"))) == set()
+    stream = Stream("a")
+    stream.copy()
+    assert notes(lineage_of(stream)) == set()
+
+
+def test_notes_on_aggregates_say_how_many():
+    """Of those that are left out for one reason."""
+    stream = Stream("a", none())
+    report(stream, 1, covers="day")
+    report(stream, 2, covers="week")
+    (note,) = lineage_of(stream).totals.notes
+    assert note.message.startswith("2 aggregate(s): each does not say")
+
+
+@pytest.mark.parametrize(
+    ("includes", "verb"), [(True, "includes"), (None, "may include"), ("yes", "may include")]
+)
+def test_a_note_says_whether_children_are_included_or_may_be(includes, verb):
+    """What the source does not say is not asserted."""
+    stream = Stream("a", none())
+    report(stream, 1, includesChildren=includes)
+    found = {note.code: note.message for note in lineage_of(stream).totals.notes}
+    assert found["includes-children"].startswith(f"the aggregate {verb} the work of children")
 
 
 def test_a_mark_without_a_proof_is_a_fault_under_its_rule():
@@ -295,6 +349,8 @@ def test_claims_after_other_facets_are_compared():
     (finding,) = faults_of(lineage_of(parent, child), "ASR-412")
     assert (finding.code, finding.severity, finding.seq) == ("calls-differ", "warning", 1)
     assert finding.path == "$.lineage.spawnedBy.record"
+    assert "'c2'" in finding.message
+    assert finding.message.endswith("'c1'")
 
 
 def test_notes_come_by_session():

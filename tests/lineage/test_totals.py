@@ -270,6 +270,36 @@ def test_original_somewhere_wins():
     assert "shared-calls" not in notes(lineage)
 
 
+def test_the_original_counts_whatever_others_say_of_it():
+    """Also where they come first, and say other numbers."""
+    other, own = claude("a"), claude("b", none())
+    other.call(6, inferenceId="m", request="q")
+    own.call(5, inferenceId="m", request="q")
+    assert total(lineage_of(other, own)) == (5, 0, 0)
+
+
+def test_calls_that_nothing_identifies_stand_beside_shared_ones():
+    """A call without its request, and those of an agent of which nothing is known, count each."""
+    streams = [claude("a"), claude("b"), Stream("goose:g")]
+    for stream in streams:
+        stream.call(5, inferenceId="m", request="q")
+        stream.call(1, inferenceId="n")
+    assert total(lineage_of(*streams)) == (0, 0, 5 + 1 + 1 + 5 + 1)
+
+
+def test_only_what_may_be_another_record_of_a_call_is_shared():
+    """A copy of it is not, whoever holds the call."""
+    own, fork = claude("a", none()), claude("b", none())
+    own.call(5, inferenceId="m", request="q")
+    fork.copy("inference", inferenceId="m", requestId="q", usage=usage(5))
+    fork.call(5, inferenceId="m", request="q")
+    totals = lineage_of(own, fork).totals
+    shared = totals.shared_call(0, 0, 0, 0)
+    assert shared == totals.shared_call(1, 0, 0, 1)
+    assert [(one.session, one.account) for one in shared.entries] == [(0, 0), (1, 0)]
+    assert totals.shared_call(1, 0, 0, 0) is None
+
+
 def test_a_copy_is_no_second_holder():
     """A marked copy counts under copied, whatever else holds the call."""
     own, fork = claude("a"), claude("b", none())
@@ -355,6 +385,16 @@ def test_an_earlier_snapshot_elsewhere_gives_way():
     assert "shared-calls-differ" not in notes(lineage)
 
 
+def test_an_earlier_snapshot_is_one_in_everything():
+    """With the tokens of a superseded revision and another cost it is none."""
+    grown, early = claude("a"), claude("b")
+    costs = [[{"amount": amount, "currency": "USD"}] for amount in "123"]
+    first = grown.call(5, inferenceId="m", request="q", cost=costs[0])
+    grown.call(9, inferenceId="m", request="q", supersedes=first, cost=costs[1])
+    early.call(5, inferenceId="m", request="q", cost=costs[2])
+    assert total(lineage_of(grown, early)) == (0, 0, 0)
+
+
 def test_unlike_snapshots_count_for_what_they_agree_on():
     """Where none is a revision of the other, nothing is chosen."""
     one, other = claude("a"), claude("b")
@@ -385,6 +425,10 @@ def test_disputed_calls_are_shared_too():
     lineage = lineage_of(one, other)
     assert total(lineage) == (0, 0, 5)
     assert row(lineage, "claude-code:a") == (0, 0, 5)
+    for _ in range(2):
+        one.call(3, inferenceId="n", request="q")
+        one.call(4, inferenceId="o")
+    assert total(lineage_of(one, other)) == (0, 0, 5 + 3 + 4)
 
 
 @pytest.mark.parametrize(

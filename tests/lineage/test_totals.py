@@ -433,15 +433,31 @@ def test_disputed_calls_are_shared_too():
 
 @pytest.mark.parametrize(
     ("agent", "members"),
-    [("claude-code", {"idSource": "derived"}), ("goose", {}), ("com.example.other", {})],
+    [
+        ("claude-code", {"idSource": "derived"}),
+        ("claude-code", {"request": None}),
+        ("goose", {}),
+        ("com.example.other", {}),
+    ],
 )
 def test_disputed_calls_of_the_sessions_own_are_not_shared(agent, members):
     """A derived ID, or one that is not known to be unique, is another in another session."""
     streams = [Stream(f"{agent}:{name}", none()) for name in "ab"]
     for stream in streams:
         for _ in range(2):
-            stream.call(5, inferenceId="m", request="q", **members)
-    assert total(lineage_of(*streams)) == (10, 0, 0)
+            stream.call(5, inferenceId="m", **{"request": "q", **members})
+    lineage = lineage_of(*streams)
+    assert total(lineage) == (10, 0, 0)
+    assert lineage.totals.total.original.calls == 2
+
+
+def test_the_registry_says_whether_requests_tell_calls_apart():
+    """Of Claude they do; of Codex the ID alone says which call it is."""
+    for agent, expected in (("claude-code", 10), ("codex", 5)):
+        stream = Stream(f"{agent}:a", none())
+        for request in ("q1", "q2"):
+            stream.call(5, inferenceId="m", request=request)
+        assert total(lineage_of(stream)) == (expected, 0, 0)
 
 
 def test_both_sides_of_a_conflict_are_unknown():

@@ -127,6 +127,8 @@ def test_a_session_may_be_named_in_another_member():
     row = ReferenceField(
         path="acme.ref", on=("acme",), target="record", session="where.session", requirement="may"
     )
+    (alone,) = scope(stream({"type": "acme", "ref": "r1"}), fields=[row]).resolutions()
+    assert shown(alone)[2] == "no-session-named"
     records = [
         {"type": "acme", "ref": "r1", "where": where}
         for where in ({"session": "codex:p"}, {}, 7, None)
@@ -154,6 +156,9 @@ def test_a_vendor_row_without_its_session_may_mean_the_stream_itself():
         {"type": "acme", "ref": "r1", "inSession": "codex:p"},
         {"type": "acme", "ref": "r9"},
     ]
+    # No record of this stream has that other member.
+    (alone,) = scope(stream(records[0]), fields=[row]).resolutions()
+    assert shown(alone)[1:] == ("resolved", ["r1"])
     found = scope(stream(*records), stream({"id": "p1"}, sid="p"), fields=[row])
     got = [(*shown(r)[1:], r.required) for r in found.resolutions(found.session("codex:s"))]
     assert got == [

@@ -1,7 +1,7 @@
 """Writes into README.md and docs/ what the commands they show print today.
 
 A fenced block of the kind ``console`` holds commands, each on a line that begins with ``$ ``, and
-below each what it prints. They run in the folder `examples/`, with a width of 100 columns and
+below each what it prints. They run in the folder `examples/`, with a width of 120 columns and
 without colour. `python tools/docs.py` writes the output anew; with ``--check`` it only says which
 blocks are stale, and exits 1 where there are any.
 """
@@ -41,7 +41,7 @@ def _output(command: str) -> str:
     environment = {
         "PATH": scripts + os.pathsep + os.environ["PATH"],
         "HOME": "/home/user",
-        "COLUMNS": "100",
+        "COLUMNS": "120",
         "NO_COLOR": "1",
         "PYTHONUTF8": "1",
         "LC_ALL": "C.UTF-8",

@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
-DEMO = Path(__file__).parents[2] / "examples" / "demo.sh"
+ROOT = Path(__file__).parents[2]
+DEMO = ROOT / "examples" / "demo.sh"
+README = ROOT / "README.md"
 
 
 @pytest.mark.skipif(not DEMO.exists(), reason="needs the checkout")
@@ -31,4 +33,10 @@ def test_demo_shows_a_record_an_entity_and_a_turn():
     assert "root, primary" in tree
     assert "named, not read" in tree
     assert usage.rstrip().endswith("are proven copies, which count nowhere.")
+    # The README shows exactly that.
+    picture = README.read_text("utf-8").partition("```console\n")[2].partition("```")[0]
+    shown = {block.strip() for block in picture.split("$ sessionref ") if block}
+    printed = {block.partition("\n\n\n")[0].strip() for block in text.split("$ sessionref ")}
+    assert len(shown) == 2
+    assert shown <= printed
     assert "\x1b" not in text

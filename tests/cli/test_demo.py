@@ -17,9 +17,11 @@ README = ROOT / "README.md"
 @pytest.mark.skipif(not DEMO.exists(), reason="needs the checkout")
 def test_demo_shows_a_record_an_entity_and_a_turn():
     """All in it resolves but what is shown as ambiguous or bad; tree and totals end it."""
+    environment = {**os.environ, "BIN": str(Path(sys.executable).parent)}
+    environment.pop("COLUMNS", None)  # a width that somebody set would shorten IDs
     done = subprocess.run(
         ["sh", str(DEMO)],
-        env={**os.environ, "BIN": str(Path(sys.executable).parent)},
+        env=environment,
         capture_output=True,
         check=False,
     )

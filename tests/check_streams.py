@@ -142,7 +142,7 @@ PARENT: Stream = [
         "id": "r8",
         "requestId": "line/8/permission",
         "idSource": "derived",
-        "resolvedBy": {"address": "/root/worker"},
+        "resolvedBy": {"address": "/lead/worker"},
     },
     {"type": "declaration", "seq": 9, "id": "r9", "participants": [{"id": "bo"}]},
     {

@@ -35,7 +35,7 @@ def _message(actor: object) -> dict[str, object]:
     },
     good=Check(
         about="An address in the source's own words.",
-        streams=(lines(_HEADER, _message({"address": "/root/worker"})),),
+        streams=(lines(_HEADER, _message({"address": "/lead/worker"})),),
     ),
     bad=Check(
         about="A name alone says nothing that could be followed.",

@@ -129,7 +129,7 @@ def test_the_event_of_the_harness_announces_too():
     "rows",
     [
         [call("c1", "spawn_agent"), output("c2", '{"agent_id": "C"}')],
-        [call("c1", "spawn_agent"), output("c1", '{"task_name": "/root/x"}')],
+        [call("c1", "spawn_agent"), output("c1", '{"task_name": "/lead/x"}')],
         [call("c1", "spawn_agent"), output("c1", {"agent_id": "C"})],
         [call("c1", "spawn_agent"), output("c1", "agent_id C")],
         [call("c1", "spawn_agent"), output("c1", '["C"]')],

@@ -11,9 +11,9 @@ import sessionref as sr
 
 def test_an_actor_is_read_and_written_as_it_stands():
     """Members keep their values; members that the pages do not name are passed over."""
-    value = {"session": "com.openai.codex:s", "address": " /root/worker", "device": "D", "x": 1}
+    value = {"session": "com.openai.codex:s", "address": " /lead/worker", "device": "D", "x": 1}
     actor = sr.Actor.from_json(value)
-    assert (actor.participant, actor.address, actor.device) == (None, " /root/worker", "D")
+    assert (actor.participant, actor.address, actor.device) == (None, " /lead/worker", "D")
     assert actor.session == sr.parse("codex:s")
     del value["x"]
     assert actor.to_json() == value

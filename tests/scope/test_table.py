@@ -672,7 +672,7 @@ def test_the_first_declaration_counts():
         ({}, {"$.authorActor": ("empty-actor",)}),
         ({"name": "x"}, {"$.authorActor": ("empty-actor",)}),
         ({"address": 7}, {"$.authorActor": ("bad-actor",)}),
-        ({"address": "/root/worker"}, {}),
+        ({"address": "/lead/worker"}, {}),
         ({"session": "codex:p#r1"}, {"$.authorActor.session": ("unexpected-ref",)}),
         ({"session": 7}, {"$.authorActor.session": ("bad-member",)}),
         ({"participant": []}, {"$.authorActor.participant": ("bad-member",)}),

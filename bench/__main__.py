@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
     from bench.measure import Row
 
-_SUITES: dict[str, Callable[[Settings], Iterator[Row]]] = {
+#: What can be measured, by name.
+SUITES: dict[str, Callable[[Settings], Iterator[Row]]] = {
     "parse": references.parse,
     "canonical": references.canonical,
     "bulk": references.bulk,
@@ -38,7 +39,7 @@ _QUICK = Settings(rounds=5, process_rounds=5, sample=0.002, scale=10)
 def main() -> None:
     """Run the suites that are asked for."""
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
-    parser.add_argument("--only", choices=_SUITES, action="append", help="run only this suite")
+    parser.add_argument("--only", choices=SUITES, action="append", help="run only this suite")
     parser.add_argument("--quick", action="store_true", help="little data, few rounds: to try out")
     parser.add_argument("--write", action="store_true", help="write bench/results.md")
     options = parser.parse_args()
@@ -48,8 +49,8 @@ def main() -> None:
     load = os.getloadavg()[0]
     print(machine())
     rows: list[Row] = []
-    for name in options.only or _SUITES:
-        for row in _SUITES[name](settings):
+    for name in options.only or SUITES:
+        for row in SUITES[name](settings):
             print(line(row), flush=True)
             rows.append(row)
     if options.write:
@@ -57,4 +58,5 @@ def main() -> None:
         Path(__file__).with_name("results.md").write_text(text, "utf-8")
 
 
-main()
+if __name__ == "__main__":
+    main()

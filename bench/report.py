@@ -28,7 +28,7 @@ _PEERS = (
     "msgspec",
 )
 
-_TITLES = {
+TITLES = {
     "parse": "Parse one reference",
     "canonical": "Canonical form and digest",
     "bulk": "Many references",
@@ -39,6 +39,8 @@ _TITLES = {
     "resolve": "Resolve in a warm index",
     "scope": "Read many streams as one scope",
     "check": "Check a clean corpus",
+    "usage": "Totals and tree of native logs",
+    "lineage": "Forest and totals of many streams",
 }
 
 
@@ -137,7 +139,7 @@ def markdown(rows: Sequence[Row], settings: Settings, *, quick: bool, load: floa
         ),
     )
     for suite in dict.fromkeys(row.suite for row in rows):
-        text += [f"## {_TITLES[suite]}", ""]
+        text += [f"## {TITLES[suite]}", ""]
         own = [row for row in rows if row.suite == suite]
         if suite == "parse":
             text += _by_peer(own)

@@ -11,6 +11,12 @@ shapes = pytest.importorskip("bench.shapes")
 streams_data = pytest.importorskip("bench.streams_data")
 
 
+def test_every_suite_has_a_title_in_the_results():
+    """What was measured for minutes is not lost when it is written."""
+    titles = pytest.importorskip("bench.report").TITLES
+    assert set(pytest.importorskip("bench.__main__").SUITES) == set(titles)
+
+
 def test_what_is_measured_gives_the_same_result():
     """Parse, Lark and the hand-written split give the same parts of every measured reference."""
     references.agree()

@@ -717,3 +717,12 @@ def test_a_pipe_that_is_named_is_read(tmp_path):
     assert [session.canonical for session in found] == ["codex:s"]
     found = Scope.read([tmp_path])
     assert (len(found), codes(found)) == (0, ["special-file"])
+
+
+def test_a_scope_that_was_read_without_references_has_none_to_give():
+    """Who asks all the same made a mistake in the program."""
+    header = b'{"type":"session","seq":0,"id":"h","agent":{"name":"codex"},"sessionId":"s"}\n'
+    (session,) = Scope.read([iter([header])], references=False)
+    ((capture,),) = (account.captures for account in session.accounts)
+    with pytest.raises(TypeError):
+        capture.references  # noqa: B018

@@ -156,6 +156,14 @@ def test_I_07_whole_ids_are_compared():
     assert one.file_stem() != two.file_stem()
 
 
+def test_I_16_ids_of_two_machines_are_kept_apart_by_a_namespace():
+    """One ID in two installations is two sessions, two texts and two file names (ASR-054)."""
+    one, two = (sr.SessionKey("goose", name, "20260101_1") for name in ("host-1", "host-2"))
+    assert one != two
+    assert one.canonical() != two.canonical()
+    assert one.file_stem() != two.file_stem()
+
+
 def test_complaint_1_what_is_built_can_be_parsed():
     """A session ID with colon, space and angle brackets."""
     text = str(sr.SessionRef("codex", None, "Foo: <Bar>"))
@@ -238,6 +246,15 @@ def test_complaint_19_no_newline_slips_through(text: str):
     assert sr.try_parse(text) is None
 
 
+@pytest.mark.parametrize("raw", [" a", "a\n", "a:b", "%", "\x85", "é", "\ufffe"])
+def test_complaint_21_parser_and_builder_accept_the_same(raw: str):
+    """What the constructor takes, its text parses to, and so do replace and a pickle."""
+    built = sr.SessionRef("codex", None, raw)
+    assert (
+        sr.parse(str(built)) == built.replace(session_id=raw) == pickle.loads(pickle.dumps(built))
+    )
+
+
 def test_complaint_23_nothing_is_normalized():
     """Composed and decomposed é name two sessions (ASR-051)."""
     assert sr.parse("codex:\u00e9") != sr.parse("codex:e\u0301")
@@ -263,6 +280,15 @@ def test_complaint_27_a_short_name_is_its_reverse_dns_name():
     assert sr.parse("com.openai.codex:1") == sr.parse("codex:1")
     assert sr.digest("com.openai.codex:1") == sr.digest("codex:1")
     assert sr.canonical("com.openai.codex:1") == "codex:1"
+
+
+@pytest.mark.parametrize("text", ["com.openai.codex:a%2db", "codex:a%2Db", "codex:%61-b"])
+def test_complaint_28_equal_values_have_equal_hashes(text: str):
+    """Alias, hex case and needless encoding change neither."""
+    one, two = sr.parse(text), sr.parse("codex:a-b")
+    assert one == two
+    assert hash(one) == hash(two)
+    assert hash(one.key) == hash(two.key)
 
 
 def test_complaint_32_pickles_of_this_release_still_load():

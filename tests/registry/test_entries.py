@@ -352,3 +352,14 @@ def test_an_agent_says_nothing_of_what_it_leaves_out():
     assert (agent.short, agent.reverse_dns) == ("acme-bot", "com.acme.bot")
     rest = set(Agent.__struct_fields__) - {"short_name", "reverse_dns_name"}
     assert all(getattr(agent, member) is None for member in rest)
+
+
+def test_situation_T_05_a_rule_is_named_and_versioned_and_says_what_it_yields():
+    """A rule that derives a relation has a name, a version and an evidence, so it can be cited."""
+    rules = [rule for agent in Registry.default().values() for rule in agent.rules or ()]
+    assert rules
+    for rule in rules:
+        assert rule.name
+        assert rule.version
+        assert rule.yields
+        assert rule.description

@@ -112,7 +112,7 @@ class _Pass:
 
     def __init__(self, file: str | None) -> None:
         self._file = file
-        self._header: tuple[bytes, int] | None = None
+        self._header: bytes | None = None
         self._session: str | None = None
 
     def run(self, pieces: Iterator[Lines | Oversize]) -> Iterator[Finding]:
@@ -124,9 +124,9 @@ class _Pass:
                 for number, line in enumerate(piece.lines, piece.number):
                     yield from self._line(line, number)
             else:
-                for at, record in enumerate(records):
+                for line, record in zip(piece.lines, records, strict=True):
                     if record["type"] == HEADER_TYPE:
-                        self._header = piece.lines[at], piece.number + at
+                        self._header = line
 
     def _line(self, line: bytes, number: int) -> Iterator[Finding]:
         content = line.rstrip(b"\r\n")
@@ -134,14 +134,14 @@ class _Pass:
             content = content.removeprefix(_BOM)
         for part in _between_nuls(content):
             if b'"session"' in part and _is_header(part):
-                self._header = part, number
+                self._header = part
             walked = _examined(part)
             for fault in walked.faults:
                 yield self._finding(fault, walked, number)
 
     def _finding(self, fault: Fault, walked: _Walked, line: int) -> Finding:
         if self._header is not None:
-            self._session = identify(self._header[0], None, 0).session
+            self._session = identify(self._header, None, 0).session
             self._header = None
         severity: Severity = "error" if reads(fault.path) else "warning"
         meaning = _MEANINGS[fault.code]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from sessionref.errors import StreamError
 from sessionref.findings import Finding
-from sessionref.reference import SessionKey, SessionRef, parse
+from sessionref.reference import SessionKey, SessionRef, parse, try_parse
 from sessionref.refs import EntityRef, RecordRef, Ref, TurnRef
 from sessionref.registry import Registry
 from sessionref.scope.capture import Capture, Fingerprint
@@ -460,8 +460,6 @@ _REASONS: Mapping[type[Ref], Any] = {
 
 
 def _ref_or_session(text: str) -> SessionRef | RecordRef | EntityRef | TurnRef:
-    from sessionref.reference import try_parse  # noqa: PLC0415
-
     return try_parse(text) or Ref.from_raw(text)
 
 

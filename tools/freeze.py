@@ -18,12 +18,14 @@ import json
 import os
 import sys
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sessionref as sr
 from sessionref.cli import main as command
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 ROOT = Path(__file__).resolve().parent.parent
 VECTORS = ROOT / "grammar" / "conformance" / "streams" / "rules"

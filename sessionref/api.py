@@ -14,10 +14,11 @@ from sessionref.errors import StreamError
 from sessionref.lineage.gather import Gathered
 from sessionref.lineage.lineage import Lineage
 from sessionref.native.convert import read_log
-from sessionref.native.detect import DECIDING_LINES, kind_of_lines
+from sessionref.native.detect import DECIDING_LINES, STREAM, kind_of_lines
 from sessionref.native.logs import Log
+from sessionref.native.logset import LogSet
+from sessionref.native.readers import reader_of
 from sessionref.native.surveys import survey_each
-from sessionref.native.together import LogSet
 from sessionref.registry import Registry
 from sessionref.scope.scope import Scope as StreamScope
 from sessionref.scope.sources import is_lasting, looks_like_lines
@@ -32,8 +33,8 @@ if TYPE_CHECKING:
     from sessionref.findings import Finding
     from sessionref.lineage.forest import Forest
     from sessionref.lineage.totals import Totals
-    from sessionref.native.base import NativeRecord, NativeStream
     from sessionref.native.columns import Records
+    from sessionref.native.record import NativeRecord, NativeStream
     from sessionref.reference import SessionRef
     from sessionref.scope.fields import ReferenceField
     from sessionref.scope.sources import Open
@@ -201,10 +202,10 @@ class _Inputs:
                 self._failed[path] = surveyed
                 continue
             kind = self._logs.add_surveyed(path, surveyed)
-            if kind in _NATIVE:
+            if reader_of(kind) is not None:
                 self._native[path] = path, said
                 step()  # what is left to do takes no longer
-            elif kind == "stream":
+            elif kind == STREAM:
                 self._streams.add(path)
 
     def __enter__(self) -> Self:
@@ -231,7 +232,7 @@ class _Inputs:
         try:
             log = Log(source, max_line=self._max_line)
             self._held[key] = self._kept.enter_context(log)
-            if self._logs.add(log, said.append) in _NATIVE:
+            if reader_of(self._logs.add(log, said.append)) is not None:
                 self._native[key] = log, said
         except StreamError as error:
             self._failed[key] = error
@@ -286,10 +287,6 @@ class _Inputs:
             self._step()
 
 
-#: The kinds of logs that are converted.
-_NATIVE = frozenset({"claude-code", "codex"})
-
-
 def _key(source: Input) -> str | int:
     return os.fsdecode(source) if isinstance(source, str | os.PathLike) else id(source)
 
@@ -320,7 +317,7 @@ def _indexes(
 ) -> Iterator[StreamIndex]:
     """The streams in `log`, which is `source` opened; `native` gives those of a native log."""
     kind = kind_of_lines(data for _, data in log.lines(_silent))
-    if kind == "stream" or (kind is None and _is_stream(log, found=found)):
+    if kind == STREAM or (kind is None and _is_stream(log, found=found)):
         yield from read_streams(
             source if is_lasting(source) else log.chunks(),
             file=log.name,
@@ -355,7 +352,7 @@ def strictly(source: Input, file: str | None = None) -> Iterator[Finding]:
     if is_lasting(source):
         with Log(source) as log:
             kind = kind_of_lines(data for _, data in log.lines(_silent))
-            if kind == "stream" or (kind is None and _is_stream(log, found=False)):
+            if kind == STREAM or (kind is None and _is_stream(log, found=False)):
                 from sessionref.checks.strict import strict_findings  # noqa: PLC0415
 
                 yield from strict_findings(log.chunks(), file)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from sessionref.findings import Finding
-    from sessionref.native.base import Report
+    from sessionref.native.record import Report
     from sessionref.registry import Registry
 
     Command = TypeVar("Command", bound=Callable[..., object] | click.Command)

@@ -13,13 +13,6 @@ if TYPE_CHECKING:
 
 __all__ = ["known_places", "paths_or_places"]
 
-#: For each agent: the variable that moves its folder, the folder below the home folder where it is
-#: not set, and where below that it keeps logs.
-_FOLDERS = (
-    ("CLAUDE_CONFIG_DIR", (".claude", ".config/claude"), ("projects",)),
-    ("CODEX_HOME", (".codex",), ("sessions", "archived_sessions")),
-)
-
 
 def known_places() -> list[str]:
     """The folders of logs that there are."""
@@ -27,12 +20,15 @@ def known_places() -> list[str]:
 
 
 def _candidates() -> Iterator[Path]:
-    for variable, folders, below in _FOLDERS:
-        named = os.environ.get(variable)
-        homes = [Path(named)] if named else [Path.home() / folder for folder in folders]
-        for home in homes:
-            for name in below:
-                yield home / name
+    from sessionref.native.readers import readers  # noqa: PLC0415 - costs its import
+
+    for reader in readers().by_agent.values():
+        for variable, folders, below in reader.folders:
+            named = os.environ.get(variable)
+            homes = [Path(named)] if named else [Path.home() / folder for folder in folders]
+            for home in homes:
+                for name in below:
+                    yield home / name
 
 
 def paths_or_places(paths: tuple[str, ...]) -> list[str]:

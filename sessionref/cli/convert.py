@@ -16,13 +16,13 @@ from sessionref.cli._progress import watched
 from sessionref.cli._text import shown
 from sessionref.errors import StreamError
 from sessionref.native.convert import unreadable
-from sessionref.native.together import LogSet
+from sessionref.native.logset import LogSet
 from sessionref.streams.walk import walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from sessionref.native.base import NativeStream, Report
+    from sessionref.native.record import NativeStream, Report
     from sessionref.streams.walk import Found
 
 __all__ = ["command"]

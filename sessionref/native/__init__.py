@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from sessionref.native.base import Native, NativeRecord, NativeStream, Usage
 from sessionref.native.convert import UNREAD, convert, read
-from sessionref.native.detect import Kind, detect
-from sessionref.native.together import LogSet
+from sessionref.native.detect import detect
+from sessionref.native.logset import LogSet
+from sessionref.native.record import Native, NativeRecord, NativeStream, Usage
 
 __all__ = [
     "UNREAD",
-    "Kind",
     "LogSet",
     "Native",
     "NativeRecord",

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 
 from sessionref.lineage.gather import Gathered
-from sessionref.native.base import HEADER_ID
+from sessionref.native.record import HEADER_ID
 from sessionref.streams.chains import Links, join
 from sessionref.streams.decode import LineDecoder
 from sessionref.streams.envelope import ENTITY_KEY_OF_TYPE, MEMBERS
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from sessionref.findings import Finding
-    from sessionref.native.base import NativeRecord
+    from sessionref.native.record import NativeRecord
     from sessionref.streams.index import StreamIndex
 
 __all__ = ["Columns", "Records", "Told"]

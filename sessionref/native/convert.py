@@ -9,7 +9,7 @@ import msgspec
 from sessionref.errors import StreamError
 from sessionref.findings import Finding
 from sessionref.native.logs import Log
-from sessionref.native.together import LogSet
+from sessionref.native.logset import LogSet
 from sessionref.streams.lines import MAX_LINE
 from sessionref.streams.walk import walk
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Iterable, Iterator
 
-    from sessionref.native.base import NativeStream, Report
+    from sessionref.native.record import NativeStream, Report
     from sessionref.streams.source import Input
 
 __all__ = ["UNREAD", "convert", "read", "read_log", "unreadable"]

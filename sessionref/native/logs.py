@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Self
 
-    from sessionref.native.base import Report
+    from sessionref.native.record import Report
     from sessionref.streams.source import Input
 
 __all__ = ["Log"]

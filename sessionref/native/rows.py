@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import json
 from functools import cache
-from typing import TYPE_CHECKING, Any, Generic, TypeGuard, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeGuard, TypeVar, get_args
 
 import msgspec
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-__all__ = ["Fault", "NoRow", "Rows", "begins", "is_utf8"]
+__all__ = ["Fault", "Head", "NoRow", "Rows", "begins", "head_of", "is_utf8"]
 
 S = TypeVar("S", bound=msgspec.Struct)
 
@@ -99,6 +99,39 @@ class Rows(Generic[S]):
 
 
 _text = msgspec.json.Decoder(str).decode
+_raw_members = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
+
+
+class Head(NamedTuple):
+    """A row of a log whose kind is not known yet: its `type` if it has one, and all its members."""
+
+    type: str | None
+    members: dict[str, msgspec.Raw]
+
+    def begins(self, name: str, first: bytes) -> bool:
+        """Whether the JSON of a member begins with the one byte `first`; absent JSON never does."""
+        member = self.members.get(name)
+        return member is not None and begins(member, first)
+
+
+def head_of(data: bytes) -> Head | None:
+    """The members of the row in `data`; None if it is no object, or its `type` is no text."""
+    try:
+        members = _members_of(data)
+        return Head(_text(members["type"]) if "type" in members else None, members)
+    except (NoRow, msgspec.DecodeError):
+        return None
+
+
+def _members_of(data: bytes) -> dict[str, msgspec.Raw]:
+    try:
+        return _raw_members(data)
+    except (msgspec.DecodeError, RecursionError):
+        value = _load(data)
+        made: dict[str, msgspec.Raw] = {}
+        for name, member in value.items() if _is_object(value) else ():
+            _keep_raw(made, name, member, "", _ignore)
+        return made
 
 
 def _ignore(_fault: Fault) -> None:

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from sessionref.errors import StreamError
 from sessionref.native.columns import Records
 from sessionref.native.logs import Log
-from sessionref.native.together import survey_of
+from sessionref.native.logset import survey_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from sessionref.findings import Finding
-    from sessionref.native.together import Surveyed
+    from sessionref.native.logset import Surveyed
 
 __all__ = ["Looked", "survey_each"]
 

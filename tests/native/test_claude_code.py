@@ -20,8 +20,8 @@ from native_rows import (
 )
 
 from sessionref.native import detect, read
-from sessionref.native.claude_code import streams as read_transcript
-from sessionref.native.claude_survey import survey_of
+from sessionref.native.claude_code.records import streams as read_transcript
+from sessionref.native.claude_code.survey import survey_of
 from sessionref.refs import EntityRef, RecordRef
 from sessionref.streams.outcomes import Ambiguous, Resolved
 

@@ -15,16 +15,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Raw
 
-from sessionref.native.base import (
-    LineIds,
-    Native,
-    NativeRecord,
-    NativeStream,
-    Usage,
-    header_record,
-    row_fault,
-)
-from sessionref.native.codex_rows import (
+from sessionref.native.codex.rows import (
     AGENT,
     Payload,
     Spawns,
@@ -33,34 +24,30 @@ from sessionref.native.codex_rows import (
     rows,
     totals,
 )
+from sessionref.native.record import (
+    LineIds,
+    Native,
+    NativeRecord,
+    NativeStream,
+    Usage,
+    header_record,
+    row_fault,
+)
 from sessionref.native.rows import Fault, NoRow, is_utf8
 from sessionref.reference import SessionRef
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from sessionref.native.base import Report
-    from sessionref.native.codex_rows import Counts, Row, Spawned
-    from sessionref.native.codex_survey import Lines, Meta, Survey
+    from sessionref.native.codex.rows import Counts, Row, Spawned
+    from sessionref.native.codex.survey import Meta, Survey
+    from sessionref.native.reader import Lines
+    from sessionref.native.record import Report
 
-__all__ = ["AGENT", "FORMAT", "ROW_TYPES", "Writer", "streams"]
+__all__ = ["AGENT", "FORMAT", "Writer", "streams"]
 
 #: The name of the format.
 FORMAT = "codex-rollout"
-
-#: The `type` of the rows of a rollout; each has a `payload`.
-ROW_TYPES = frozenset(
-    {
-        "session_meta",
-        "turn_context",
-        "response_item",
-        "event_msg",
-        "compacted",
-        "world_state",
-        "token_usage_record",
-        "inter_agent_communication_metadata",
-    }
-)
 
 _VENDOR = "com.openai.codex."
 _NAMED_BY_ITEM = frozenset({"web_search_call", "image_generation_call"})

@@ -17,24 +17,20 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sessionref.findings import Finding
-from sessionref.native.base import native_id, row_fault
-from sessionref.native.claude_delegations import Delegation, agent_slot, delegation, is_short
-from sessionref.native.claude_rows import rows
+from sessionref.native.claude_code.rows import Delegation, agent_slot, delegation, is_short, rows
+from sessionref.native.record import native_id, row_fault
 from sessionref.native.rows import NoRow
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterator
 
-    from sessionref.native.base import Report, Segment
-    from sessionref.native.claude_delegations import Slot
-    from sessionref.native.claude_rows import Row
+    from sessionref.native.claude_code.rows import Row, Slot
+    from sessionref.native.reader import Lines
+    from sessionref.native.record import Report, Segment
     from sessionref.native.rows import Fault
-
-    Lines = Callable[[Report], Iterable[tuple[int, bytes]]]
 
 __all__ = [
     "Facts",
-    "Lines",
     "Named",
     "SlotRow",
     "Survey",

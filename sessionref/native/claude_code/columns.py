@@ -6,20 +6,20 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from sessionref.native.base import native_id
-from sessionref.native.claude_records import Writer, block_record, call_of, kind_of_row
-from sessionref.native.claude_rows import AGENT_PROGRESS, Result, glances_at
-from sessionref.native.claude_survey import Surveyor
+from sessionref.native.claude_code.records import Writer, block_record, call_of, kind_of_row
+from sessionref.native.claude_code.rows import AGENT_PROGRESS, Result, glances_at
+from sessionref.native.claude_code.survey import Surveyor
 from sessionref.native.columns import Columns, Told
+from sessionref.native.record import native_id
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sessionref.native.base import Report
-    from sessionref.native.claude_rows import Glance, GlanceMessage
-    from sessionref.native.claude_survey import Facts, Survey
+    from sessionref.native.claude_code.rows import Glance, GlanceMessage
+    from sessionref.native.claude_code.survey import Facts, Survey
     from sessionref.native.columns import Records
     from sessionref.native.logs import Log
+    from sessionref.native.record import Report
 
 __all__ = ["survey_with_columns"]
 

@@ -14,38 +14,30 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from sessionref.native.base import Segment, less_known
-from sessionref.native.codex import Writer
-from sessionref.native.codex_rows import AGENT, PASSED_OVER, ignore, named_turn, rows
+from sessionref.native.codex.records import Writer
+from sessionref.native.codex.rows import AGENT, PASSED_OVER, ignore, named_turn, rows
+from sessionref.native.record import Segment, less_known
 from sessionref.native.rows import NoRow
 from sessionref.reference import SessionRef
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from contextlib import AbstractContextManager
+    from collections.abc import Iterator, Sequence
 
-    from sessionref.native.codex_rows import Counts, Row
-    from sessionref.native.codex_survey import Lines, Meta, Survey
+    from sessionref.native.codex.rows import Counts, Row
+    from sessionref.native.codex.survey import Meta, Survey
+    from sessionref.native.reader import Lines, LogFile
 
-__all__ = ["Rollout", "relate"]
+__all__ = ["relate"]
 
 _FIELD = "native_field"
 _STRUCTURE = "native_structure"
 _INFERENCE = "converter_inference"
 
 
-class Rollout(NamedTuple):
-    """A rollout of the scope: what its survey learned, its path, and how to read it again."""
-
-    survey: Survey
-    path: str | None
-    open: Callable[[], AbstractContextManager[Lines]]
-
-
 class _Thread(NamedTuple):
     """One file of a thread. `page` is its rollout's ID, `after` that of the page before it."""
 
-    rollout: Rollout
+    rollout: LogFile[Survey]
     survey: Survey
     meta: Meta
     page: str
@@ -57,7 +49,7 @@ class _Thread(NamedTuple):
         return -self.survey.rows, self.rollout.path or ""
 
 
-def relate(rollouts: Sequence[Rollout]) -> None:
+def relate(rollouts: Sequence[LogFile[Survey]]) -> None:
     """Fill in `lineage`, `segment` and `total_before` of every rollout."""
     _Scope(rollouts).fill()
 
@@ -65,7 +57,7 @@ def relate(rollouts: Sequence[Rollout]) -> None:
 class _Scope:
     """The threads of all rollouts, and what they say of each other."""
 
-    def __init__(self, rollouts: Sequence[Rollout]) -> None:
+    def __init__(self, rollouts: Sequence[LogFile[Survey]]) -> None:
         self.threads: dict[str, list[_Thread]] = defaultdict(list)
         #: All files of one rollout: a page, or the whole of a thread that has no pages.
         self.pages: dict[str, list[_Thread]] = defaultdict(list)

@@ -14,20 +14,17 @@ import msgspec
 from msgspec import Raw
 
 from sessionref.findings import Finding
-from sessionref.native.base import row_fault
-from sessionref.native.codex_rows import Spawns, rows, same_call, totals
+from sessionref.native.codex.rows import Spawns, rows, same_call, totals
+from sessionref.native.record import row_fault
 from sessionref.native.rows import NoRow, Rows, begins
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from sessionref.native.base import Report, Segment
-    from sessionref.native.codex_rows import Counts, Payload, Row, Totals
+    from sessionref.native.codex.rows import Counts, Payload, Row, Totals
+    from sessionref.native.reader import Lines
+    from sessionref.native.record import Report, Segment
     from sessionref.native.rows import Fault
 
-    Lines = Callable[[Report], Iterable[tuple[int, bytes]]]
-
-__all__ = ["Lines", "Meta", "Survey", "survey_of"]
+__all__ = ["Meta", "Survey", "survey_of"]
 
 _PRIMARY_SOURCES = frozenset({b'"cli"', b'"vscode"', b'"exec"', b'"mcp"'})
 _SUBAGENT_SOURCES = frozenset({"subagent", "guardian_review"})

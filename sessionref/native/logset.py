@@ -5,33 +5,24 @@ from __future__ import annotations
 import os
 from contextlib import ExitStack, contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sessionref.findings import Finding
-from sessionref.native import claude_code, codex
-from sessionref.native.claude_columns import survey_with_columns
-from sessionref.native.claude_lineage import Transcript
-from sessionref.native.claude_lineage import relate as relate_transcripts
-from sessionref.native.claude_survey import survey_of as survey_of_transcript
-from sessionref.native.codex_lineage import Rollout
-from sessionref.native.codex_lineage import relate as relate_rollouts
-from sessionref.native.codex_survey import survey_of as survey_of_rollout
-from sessionref.native.detect import kind_of_lines
+from sessionref.native.detect import STREAM, kind_of_lines
 from sessionref.native.logs import Log
+from sessionref.native.reader import LogFile
+from sessionref.native.readers import reader_of
 from sessionref.streams.lines import MAX_LINE
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator
+    from collections.abc import Generator, Iterable, Iterator
     from types import TracebackType
     from typing import Self
 
     from sessionref.findings import Severity
-    from sessionref.native.base import NativeRecord, NativeStream, Report
-    from sessionref.native.claude_survey import Lines
-    from sessionref.native.claude_survey import Survey as TranscriptSurvey
-    from sessionref.native.codex_survey import Survey as RolloutSurvey
     from sessionref.native.columns import Records
-    from sessionref.native.detect import Kind
+    from sessionref.native.reader import AnyReader, Lines
+    from sessionref.native.record import NativeRecord, NativeStream, Report
     from sessionref.streams.source import Input
 
 __all__ = ["LogSet", "Surveyed", "survey_of"]
@@ -75,7 +66,7 @@ class LogSet:
         """Whether an input was added."""
         return _key(source) in self._entries
 
-    def add(self, source: Input | Log, report: Report) -> Kind | None:
+    def add(self, source: Input | Log, report: Report) -> str | None:
         """Add an input: a path, `-`, a file object, chunks of bytes, or a log that stays open.
 
         Returns what kind it is. An input that is no native log (a stream, or of unknown kind) is
@@ -106,7 +97,7 @@ class LogSet:
         """What findings call an input that was added."""
         return self._entries[_key(source)].name
 
-    def add_surveyed(self, source: Input, surveyed: Surveyed) -> Kind | None:
+    def add_surveyed(self, source: Input, surveyed: Surveyed) -> str | None:
         """As `add`, for a file of which `survey_of` was asked elsewhere."""
         entry = self._entries.setdefault(_key(source), _Entry(source, surveyed))
         self._related = False
@@ -119,10 +110,12 @@ class LogSet:
         """
         entry = self._entries[_key(source)]
         records, entry.records = entry.records, None
-        if records is None or entry.transcript is None:
+        reader = reader_of(entry.kind)
+        if reader is None or records is None:
             return None
         self._relate()
-        return claude_code.only_header(entry.transcript), records
+        streams = reader.streams(entry.survey, _no_lines, entry.name, _silent, content=False)
+        return next(streams).header, records
 
     def streams(
         self, source: Input | Log, report: Report, *, content: bool = True
@@ -136,15 +129,11 @@ class LogSet:
         """
         entry = self._entries[_key(source)]
         self._relate()
-        if entry.transcript is not None:
+        reader = reader_of(entry.kind)
+        if reader is not None:
             with self._lines(entry) as lines:
-                yield from claude_code.streams(
-                    entry.transcript, lines, entry.name, report, content=content
-                )
-        elif entry.rollout is not None:
-            with self._lines(entry) as lines:
-                yield from codex.streams(entry.rollout, lines, entry.name, report, content=content)
-        elif entry.kind == "stream":
+                yield from reader.streams(entry.survey, lines, entry.name, report, content=content)
+        elif entry.kind == STREAM:
             report(_finding("not-native", "notice", "a stream already", entry.name))
         else:
             report(_finding("unknown-format", "warning", "no known kind of log", entry.name))
@@ -154,16 +143,14 @@ class LogSet:
         if self._related:
             return
         self._related = True
-        transcripts: list[Transcript] = []
-        rollouts: list[Rollout] = []
+        logs: dict[str, tuple[AnyReader, list[LogFile[Any]]]] = {}
         for entry in self._entries.values():
-            again = partial(self._lines, entry)
-            if entry.transcript is not None:
-                transcripts.append(Transcript(entry.transcript, entry.path, again))
-            elif entry.rollout is not None:
-                rollouts.append(Rollout(entry.rollout, entry.path, again))
-        relate_transcripts(transcripts)
-        relate_rollouts(rollouts)
+            reader = reader_of(entry.kind)
+            if reader is not None:
+                _, files = logs.setdefault(reader.agent, (reader, []))
+                files.append(LogFile(entry.survey, entry.path, partial(self._lines, entry)))
+        for reader, files in logs.values():
+            reader.relate(files)
 
     @contextmanager
     def _lines(self, entry: _Entry) -> Generator[Lines]:
@@ -176,46 +163,43 @@ class LogSet:
 
 
 class Surveyed(NamedTuple):
-    """What a log shows before it is seen together with others."""
+    """What a log shows before it is seen together with others: its reader's survey of it."""
 
     name: str
-    kind: Kind | None
+    kind: str | None
     size: int | None
-    transcript: TranscriptSurvey | None = None
-    rollout: RolloutSurvey | None = None
+    survey: Any = None
     records: Records | None = None
 
 
 def survey_of(log: Log, report: Report, *, columns: bool) -> Surveyed:
     """What is needed of a log before its streams can be read; its records too with `columns`.
 
-    These are there only where one pass is enough (`sessionref.native.claude_columns`).
+    These are there only where one pass is enough.
     """
     kind = kind_of_lines(data for _, data in log.lines(_silent))
     surveyed = Surveyed(log.name, kind, log.size)
-    if kind == "claude-code" and columns:
-        transcript, found = survey_with_columns(log, report)
-        return surveyed._replace(transcript=transcript, records=found)
-    if kind == "claude-code":
-        return surveyed._replace(transcript=survey_of_transcript(log.lines, log.name, report))
-    if kind == "codex":
-        return surveyed._replace(rollout=survey_of_rollout(log.lines, log.name, report))
-    return surveyed
+    reader = reader_of(kind)
+    if reader is None:
+        return surveyed
+    if columns:
+        survey, found = reader.survey_with_columns(log, report)
+        return surveyed._replace(survey=survey, records=found)
+    return surveyed._replace(survey=reader.survey(log.lines, log.name, report))
 
 
 class _Entry:
     """One input: what it is, what its survey learned, and how to read it again."""
 
-    __slots__ = ("kind", "log", "name", "records", "rollout", "size", "source", "transcript")
+    __slots__ = ("kind", "log", "name", "records", "size", "source", "survey")
 
     def __init__(self, source: Input | Log, surveyed: Surveyed) -> None:
         self.source = source  # kept, so that its identity stays its own
         self.name = surveyed.name
-        self.kind: Kind | None = surveyed.kind
+        self.kind = surveyed.kind
         self.size = surveyed.size
         self.log: Log | None = None
-        self.transcript = surveyed.transcript
-        self.rollout = surveyed.rollout
+        self.survey = surveyed.survey
         self.records = surveyed.records
 
     @property
@@ -234,3 +218,8 @@ def _finding(code: str, severity: Severity, message: str, file: str) -> Finding:
 
 def _silent(_finding: Finding) -> None:
     """What the lines are is said when they are surveyed."""
+
+
+def _no_lines(_report: Report) -> Iterable[tuple[int, bytes]]:
+    """A header needs no line of the log."""
+    return ()

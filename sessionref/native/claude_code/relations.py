@@ -13,22 +13,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from sessionref.native.base import Segment, less_known, native_id
-from sessionref.native.claude_code import writer_of
-from sessionref.native.claude_delegations import SIDE_AGENT, agent_slot, is_short, reference
-from sessionref.native.claude_records import content_digest
-from sessionref.native.claude_rows import ignore
-from sessionref.native.claude_survey import rows_by_session
+from sessionref.native.claude_code.records import content_digest, writer_of
+from sessionref.native.claude_code.rows import SIDE_AGENT, agent_slot, ignore, is_short, reference
+from sessionref.native.claude_code.survey import rows_by_session
+from sessionref.native.record import Segment, less_known, native_id
 from sessionref.native.rows import Rows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-    from contextlib import AbstractContextManager
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from sessionref.native.claude_delegations import Slot
-    from sessionref.native.claude_survey import Facts, Lines, Named, Survey
+    from sessionref.native.claude_code.rows import Slot
+    from sessionref.native.claude_code.survey import Facts, Named, Survey
+    from sessionref.native.reader import Lines, LogFile
 
-__all__ = ["Transcript", "relate"]
+__all__ = ["relate"]
 
 #: A subagent's companion file is a few hundred bytes; one beyond this is something else.
 _MAX_COMPANION = 1 << 20
@@ -36,14 +34,6 @@ _MAX_COMPANION = 1 << 20
 _FIELD = "native_field"
 _STRUCTURE = "native_structure"
 _INFERENCE = "converter_inference"
-
-
-class Transcript(NamedTuple):
-    """A transcript of the scope: what its survey learned, its path, and how to read it again."""
-
-    survey: Survey
-    path: str | None
-    open: Callable[[], AbstractContextManager[Lines]]
 
 
 class _Companion(msgspec.Struct, rename="camel", gc=False):
@@ -66,7 +56,7 @@ class _Capture(NamedTuple):
     """One session in one file."""
 
     slot: Slot
-    transcript: Transcript
+    transcript: LogFile[Survey]
     facts: Facts
 
     @property
@@ -86,7 +76,7 @@ _companions = Rows(_Companion)
 _said = Rows(_Said)
 
 
-def relate(transcripts: Sequence[Transcript]) -> None:
+def relate(transcripts: Sequence[LogFile[Survey]]) -> None:
     """Fill in `lineage` and `segment` of every session of the transcripts."""
     _Scope(transcripts).fill()
 
@@ -94,7 +84,7 @@ def relate(transcripts: Sequence[Transcript]) -> None:
 class _Scope:
     """The sessions of all transcripts, and what they say of each other."""
 
-    def __init__(self, transcripts: Iterable[Transcript]) -> None:
+    def __init__(self, transcripts: Iterable[LogFile[Survey]]) -> None:
         self.captures: dict[Slot, list[_Capture]] = defaultdict(list)
         for transcript in transcripts:
             for slot, facts in transcript.survey.slots.items():

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import msgspec
 from msgspec import Raw
 
-from sessionref.native.base import Count  # noqa: TC001 - the structs below need it
+from sessionref.native.record import Count  # noqa: TC001 - the structs below need it
 from sessionref.native.rows import Rows
+
+if TYPE_CHECKING:
+    from sessionref.native.rows import Head
 
 __all__ = [
     "AGENT",
@@ -19,6 +24,7 @@ __all__ = [
     "Totals",
     "ignore",
     "named_turn",
+    "recognises",
     "rows",
     "same_call",
     "totals",
@@ -29,6 +35,25 @@ AGENT = "codex"
 
 #: The kinds of rows that a comparison with the parent's passes over, as the registry entry says.
 PASSED_OVER = frozenset({"session_meta", "turn_context"})
+
+
+#: The `type` of the rows of a rollout; each has a `payload`.
+ROW_TYPES = frozenset(
+    {
+        "session_meta",
+        "turn_context",
+        "response_item",
+        "event_msg",
+        "compacted",
+        "world_state",
+        "token_usage_record",
+        "inter_agent_communication_metadata",
+    }
+)
+
+#: How the originators of products begin that write rollouts of Codex's shape and are not Codex.
+#: Any other originator is an app that drives Codex itself.
+_OTHER_PRODUCTS = ("trae",)
 
 
 class Counts(msgspec.Struct, gc=False):
@@ -112,7 +137,27 @@ class Row(msgspec.Struct, gc=False):
     payload: Payload | None = None
 
 
+class _Origin(msgspec.Struct, gc=False):
+    originator: str | None = None
+
+
 rows = Rows(Row)
+_origins = Rows(_Origin)
+
+
+def recognises(row: Head) -> bool | None:
+    """Whether a row tells that a log is Codex's."""
+    if row.type is None:
+        # What Codex wrote first, before its rows had types.
+        old = row.begins("id", b'"') and row.begins("timestamp", b'"')
+        return True if old and "instructions" in row.members else None
+    if row.type not in ROW_TYPES or not row.begins("payload", b"{"):
+        return None
+    if row.type == "session_meta":
+        originator = _origins.decode_part(row.members["payload"]).originator or ""
+        return not originator.lower().startswith(_OTHER_PRODUCTS)
+    return True
+
 
 #: The members of a thread's total that both ways of writing it have.
 Totals = tuple[int | None, int | None, int | None]

@@ -1,0 +1,403 @@
+"""The rows of a Claude Code transcript, as far as they are needed, and what they say of subagents.
+
+IDs in free text announce no subagent: an announcement is a native field, and a task notification
+only adds to one.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec import Raw
+
+from sessionref.native.record import Count  # noqa: TC001 - the structs below need it
+from sessionref.native.rows import Fault, Rows, begins
+from sessionref.reference import SessionRef
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sessionref.native.rows import Head
+
+__all__ = [
+    "AGENT",
+    "AGENT_PROGRESS",
+    "ROW_TYPES",
+    "SIDE_AGENT",
+    "Block",
+    "Delegation",
+    "Fork",
+    "Glance",
+    "GlanceMessage",
+    "Launch",
+    "Message",
+    "Notification",
+    "Progress",
+    "Read",
+    "Result",
+    "Row",
+    "Slot",
+    "agent_slot",
+    "blocks_of",
+    "delegation",
+    "glances_at",
+    "ignore",
+    "is_short",
+    "notification",
+    "recognises",
+    "reference",
+    "rows",
+]
+
+#: The registered short name.
+AGENT = "claude-code"
+
+#: The `type` of rows that only Claude Code writes beside a `sessionId`.
+ROW_TYPES = frozenset(
+    {
+        "user",
+        "assistant",
+        "system",
+        "summary",
+        "progress",
+        "attachment",
+        "queue-operation",
+        "mode",
+        "permission-mode",
+        "ai-title",
+        "custom-title",
+        "agent-name",
+        "last-prompt",
+        "continued-in",
+        "worktree-state",
+        "file-history-snapshot",
+    }
+)
+
+#: The type of the data of a `progress` row that embeds a subagent's message.
+AGENT_PROGRESS = "agent_progress"
+
+
+class Tokens(msgspec.Struct, gc=False):
+    """The tokens of a model call, as the provider counts them."""
+
+    input_tokens: Count | None = None
+    cache_read_input_tokens: Count | None = None
+    cache_creation_input_tokens: Count | None = None
+    output_tokens: Count | None = None
+
+
+class Message(msgspec.Struct, gc=False):
+    """A message as the provider's API has it."""
+
+    id: str | None = None
+    role: str | None = None
+    model: str | None = None
+    usage: Tokens | None = None
+    content: Raw = Raw()
+
+
+class Fork(msgspec.Struct, rename="camel", gc=False):
+    """The mark that a branch or an SDK fork puts on each record that it copies."""
+
+    session_id: str | None = None
+    message_uuid: str | None = None
+
+
+class Progress(msgspec.Struct, rename="camel", gc=False):
+    """What is needed of the data of a `progress` row, which may embed a subagent's message."""
+
+    type: str | None = None
+    agent_id: str | None = None
+
+
+class Row(msgspec.Struct, rename="camel", gc=False):
+    """What is needed of a row. All passes decode the same, so that they agree on every line."""
+
+    type: str | None = None
+    subtype: str | None = None
+    uuid: str | None = None
+    parent_uuid: str | None = None
+    session_id: str | None = None
+    agent_id: str | None = None
+    timestamp: str | None = None
+    version: str | None = None
+    cwd: str | None = None
+    git_branch: str | None = None
+    request_id: str | None = None
+    message: Message | None = None
+    compact_metadata: Raw = Raw()
+    cost: Raw = msgspec.field(default=Raw(), name="costUSD")
+    # Relations
+    forked_from: Fork | None = None
+    is_compact_summary: bool | None = None
+    continued_in_session_id: str | None = None
+    parent_session_id: str | None = None
+    parent_last_uuid: str | None = None
+    tool_use_result: Raw = Raw()
+    parent_tool_use_id: str | None = msgspec.field(default=None, name="parentToolUseID")
+    data: Progress | None = None
+    origin: Raw = Raw()
+
+    @property
+    def copied_from(self) -> Fork | None:
+        """The mark of a copied record, where it names a session."""
+        mark = self.forked_from
+        return mark if mark is not None and mark.session_id else None
+
+
+class Block(msgspec.Struct, gc=False):
+    """What is needed of one block of a message's content."""
+
+    type: str | None = None
+    id: str | None = None
+    tool_use_id: str | None = None
+    name: str | None = None
+    is_error: bool | None = None
+    input: Raw = Raw()
+    content: Raw = Raw()
+    text: Raw = Raw()
+
+
+class Result(msgspec.Struct, rename="camel", gc=False):
+    """What the result of a call says of the subagent or the run of a workflow that it was for."""
+
+    agent_id: str | None = None
+    is_async: bool | None = None
+    status: str | None = None
+    agent_type: str | None = None
+    description: str | None = None
+    run_id: str | None = None
+
+
+class GlanceBlock(msgspec.Struct, gc=False):
+    """What a glance shows of a block of a message's content."""
+
+    type: str | None = None
+    id: str | None = None
+
+
+class GlanceData(msgspec.Struct, gc=False):
+    """What a glance shows of the data of a `progress` row."""
+
+    type: str | None = None
+
+
+class GlanceMessage(msgspec.Struct, gc=False):
+    """What a glance shows of a message."""
+
+    id: str | None = None
+    model: str | None = None
+    usage: Tokens | None = None
+    content: list[GlanceBlock] | str | None = None
+
+
+class Glance(msgspec.Struct, rename="camel", gc=False):
+    """What is needed of most rows; the rest of a row is looked at only where this asks for it.
+
+    Rows that do not fit are to be read as `Row`.
+    """
+
+    type: str | None = None
+    uuid: str | None = None
+    session_id: str | None = None
+    agent_id: str | None = None
+    timestamp: str | None = None
+    request_id: str | None = None
+    message: GlanceMessage | None = None
+    cost: Raw = msgspec.field(default=Raw(), name="costUSD")
+    forked_from: Raw = Raw()
+    tool_use_result: Result | list[Raw] | str | float | bool | None = None
+    data: GlanceData | None = None
+    origin: Raw = Raw()
+
+
+def recognises(row: Head) -> bool | None:
+    """Whether a row tells that a log is Claude Code's."""
+    name = row.type
+    if (
+        (name in ROW_TYPES and row.begins("sessionId", b'"'))
+        or (
+            name == "fork-context-ref"
+            and row.begins("agentId", b'"')
+            and row.begins("parentSessionId", b'"')
+        )
+        # Rows of these two types can come first in a file, before any row with a `sessionId`.
+        or (name == "summary" and row.begins("leafUuid", b'"'))
+        or (name == "file-history-snapshot" and row.begins("snapshot", b"{"))
+    ):
+        return True
+    return None
+
+
+rows = Rows(Row)
+#: As `Rows.decode_all` for glances.
+glances_at = Rows(Glance).decode_all
+_blocks = Rows(Block)
+_content_blocks = msgspec.json.Decoder(list[Block]).decode
+
+#: A row that was read: its line, its bytes, its values, and what is wrong with them.
+Read = tuple[int, bytes, Row, list[Fault]]
+
+
+def blocks_of(content: Raw, fault: Callable[[Fault], None]) -> list[Block]:
+    """The blocks of a message's content, which is an array; faults are relative to it."""
+    try:
+        return _content_blocks(content)
+    except msgspec.DecodeError:
+        return _blocks.decode_items(content, fault)
+
+
+def ignore(_said: object) -> None:
+    """For what is said elsewhere."""
+
+
+# -- Subagents -----------------------------------------------------------------------------------
+
+#: How the agent IDs of compaction side agents begin: no delegation.
+SIDE_AGENT = "acompact-"
+
+#: Agent IDs that are known to repeat under different parents (ASR-054): short ones, and those of
+#: compaction side agents. The registry's rule `short-agent-id-container`, version 1.
+_SHORT_AGENT_ID = re.compile(r"[0-9A-Fa-f]{6,8}|acompact-.*", re.DOTALL).fullmatch
+
+#: A session: its namespace, its ID, and whether it is a subagent.
+Slot = tuple[str | None, str, bool]
+
+_NOTIFICATION = re.compile(
+    r"\s*<task-notification>\s*<task-id>([^<]*)</task-id>"
+    r"(?:(?!</?(?:summary|result|task-notification)>).)*<status>([^<]*)</status>",
+    re.DOTALL,
+).match
+_STATUS = {"killed": "stopped"}
+
+
+def is_short(agent_id: str) -> bool:
+    """Whether an agent ID repeats under different parents, so that it needs a namespace."""
+    return _SHORT_AGENT_ID(agent_id) is not None
+
+
+def agent_slot(container: str, agent_id: str) -> Slot:
+    """The session of a subagent whose records carry the session ID `container`."""
+    return (container if is_short(agent_id) else None, agent_id, True)
+
+
+def reference(slot: Slot) -> str:
+    """The session reference of a session."""
+    return str(SessionRef(AGENT, slot[0], slot[1]))
+
+
+class Delegation(msgspec.Struct, gc=False):
+    """What a row says of a subagent; None is what it does not say."""
+
+    agent_id: str
+    call_id: str | None = None
+    is_async: bool | None = None
+    status: str | None = None
+    role: str | None = None
+    description: str | None = None
+
+
+class Launch(msgspec.Struct, gc=False):
+    """The run of a workflow, and the call that launched it."""
+
+    run_id: str
+    call_id: str
+
+
+class Notification(msgspec.Struct, gc=False):
+    """What became of a background task: for an agent, the task's ID is the agent's."""
+
+    task_id: str
+    status: str
+
+
+class _Origin(msgspec.Struct, gc=False):
+    kind: str | None = None
+
+
+_results = Rows(Result)
+_origins = Rows(_Origin)
+_text = msgspec.json.Decoder(str).decode
+
+
+def delegation(row: Row) -> Delegation | Launch | None:
+    """The delegation that a row shows, to a subagent or to the run of a workflow.
+
+    It is the result of the delegating call, or one of the subagent's messages that old versions
+    embedded as progress of the call.
+    """
+    if row.type == "user":
+        if row.tool_use_result and begins(row.tool_use_result, b"{"):
+            return _delegation_of(_results.decode_part(row.tool_use_result), row)
+    elif row.type == "progress" and row.data is not None and row.data.type == AGENT_PROGRESS:
+        agent_id = row.data.agent_id
+        if agent_id and not agent_id.startswith(SIDE_AGENT):
+            return Delegation(agent_id, row.parent_tool_use_id or None)
+    return None
+
+
+def _delegation_of(result: Result, row: Row) -> Delegation | Launch | None:
+    agent_id = result.agent_id
+    if not agent_id:
+        call = _call_of(row.message) if result.run_id else None
+        return Launch(result.run_id, call) if result.run_id and call else None
+    if agent_id.startswith(SIDE_AGENT):
+        return None
+    launched = result.status == "async_launched"
+    return Delegation(
+        agent_id,
+        _call_of(row.message),
+        True if launched else result.is_async,
+        # A launch says that it was launched, not what became of it.
+        None if launched else _status(result.status),
+        result.agent_type,
+        result.description,
+    )
+
+
+def notification(row: Row) -> Notification | None:
+    """What a row that is marked as a task notification says."""
+    message = row.message
+    if message is None or not begins(row.origin, b"{"):
+        return None
+    if _origins.decode_part(row.origin).kind != "task-notification":
+        return None
+    if begins(message.content, b'"'):
+        texts = [message.content]
+    else:
+        texts = [block.text for block in blocks_of(message.content or _NO_BLOCKS, ignore)]
+    for text in texts:
+        found = _NOTIFICATION(_plain(text)) if begins(text, b'"') else None
+        status = None if found is None else _status(found[2])
+        if found is not None and status is not None:
+            return Notification(found[1], status)
+    return None
+
+
+def _call_of(message: Message | None) -> str | None:
+    """The call whose result a message is, None where it is not the result of exactly one."""
+    if message is None or not begins(message.content, b"["):
+        return None
+    calls = [
+        block.tool_use_id
+        for block in blocks_of(message.content, ignore)
+        if (block.type or "").endswith("tool_result")
+    ]
+    return (calls[0] or None) if len(calls) == 1 else None
+
+
+def _status(native: str | None) -> str | None:
+    return None if not native else _STATUS.get(native, native)
+
+
+_NO_BLOCKS = Raw(b"[]")
+
+
+def _plain(raw: Raw) -> str:
+    try:
+        return _text(raw)
+    except msgspec.DecodeError:  # bytes that are no UTF-8, or a lone surrogate
+        return ""

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 
 from sessionref.lineage.gather import Gathered
-from sessionref.native.record import HEADER_ID
 from sessionref.streams.chains import Links, join
 from sessionref.streams.decode import LineDecoder
 from sessionref.streams.envelope import ENTITY_KEY_OF_TYPE, MEMBERS
 from sessionref.streams.header import HEADER_TYPE
+from sessionref.streams.ids import HEADER_ID
 from sessionref.streams.lines import Lines
 
 if TYPE_CHECKING:

@@ -13,6 +13,7 @@ from msgspec import UNSET, Raw, UnsetType  # noqa: TC002 - the structs below nee
 from sessionref.errors import StreamError
 from sessionref.findings import Finding
 from sessionref.reference import SessionRef
+from sessionref.streams.ids import HEADER_ID, at_line
 from sessionref.streams.record import Record
 
 if TYPE_CHECKING:
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from sessionref.native.rows import Fault
 
 __all__ = [
-    "HEADER_ID",
     "Count",
     "LineIds",
     "Native",
@@ -45,9 +45,6 @@ Report = Callable[[Finding], None]
 
 #: A count of tokens, or a position. What JSON can hold beyond these bounds is none.
 Count = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
-
-#: The record ID of every header that a reader of this package writes.
-HEADER_ID = "h"
 
 _FORMAT_VERSION = "0.1"
 
@@ -195,7 +192,7 @@ class LineIds:
         """The record ID of the next row, which stands in `line`; lines do not decrease."""
         self._again = self._again + 1 if line == self._line else 0
         self._line = line
-        return f"line/{line}/row/{self._again}" if self._again else f"line/{line}"
+        return at_line(line, self._again)
 
 
 def header_record(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from itertools import compress
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 
@@ -24,6 +23,7 @@ from sessionref.scope.collect import (
 )
 from sessionref.scope.fields import json_path
 from sessionref.scope.session import Place
+from sessionref.streams.ids import ordinal_of
 from sessionref.streams.outcomes import Ambiguous, Resolved, Unresolved
 
 if TYPE_CHECKING:
@@ -543,22 +543,15 @@ def _ref_of(
     return ref, _Read(_NOTHING)
 
 
-#: Record IDs that derive from a native ordinal, as the readers of this package write them: the
-#: first record of the item, its other records, and the item that repeats an ordinal.
-_derived_ordinal = re.compile(r"ordinal/(0|[1-9][0-9]*)(?:/row/([1-9][0-9]*))?(?:/|\Z)").match
-
-
 def _ordinals(account: Account) -> dict[int, list[list[Place]]]:
     """By native ordinal, the items that have it, each with its records."""
-    items: dict[tuple[int, int, str | None], list[Place]] = {}
+    items: dict[tuple[int, int, str], list[Place]] = {}
     for place, hit in account:
-        match = _derived_ordinal(hit.id)
-        if match is not None and len(match[1]) < _MANY_DIGITS:
-            items.setdefault((int(match[1]), place.segment, match[2]), []).append(place)
-    found: dict[int, list[list[Place]]] = {}
+        found = ordinal_of(hit.id)
+        if found is not None:
+            ordinal, which = found
+            items.setdefault((ordinal, place.segment, which), []).append(place)
+    by_ordinal: dict[int, list[list[Place]]] = {}
     for (ordinal, _, _), places in items.items():
-        found.setdefault(ordinal, []).append(places)
-    return found
-
-
-_MANY_DIGITS = 20
+        by_ordinal.setdefault(ordinal, []).append(places)
+    return by_ordinal

@@ -11,6 +11,7 @@ from sessionref.native.claude_code.rows import AGENT_PROGRESS, Result, glances_a
 from sessionref.native.claude_code.survey import Surveyor
 from sessionref.native.columns import Columns, Told
 from sessionref.native.record import native_id
+from sessionref.streams.ids import of_part
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -163,7 +164,7 @@ class _Reader:
             for place, block in enumerate(content):
                 kind = block_record(block.type)
                 if kind is not None:
-                    record = f"{uuid}/{kind}/{place}"
+                    record = of_part(uuid, kind, place)
                     columns.ids.append(record)
                     columns.types.append(kind)
                     columns.values.append((block.id or record) if kind == "tool_call" else None)
@@ -175,7 +176,7 @@ class _Reader:
         """Add a snapshot of a model call."""
         columns = self._columns
         key, native = call
-        record = f"{uuid}/inference/0"
+        record = of_part(uuid, "inference", 0)
         supersedes, request = self._writer.revised(message.id, row.request_id, record)
         columns.ids.append(record)
         columns.types.append("inference")

@@ -45,6 +45,7 @@ from sessionref.native.record import (
 )
 from sessionref.native.rows import Fault, Rows, begins, is_utf8
 from sessionref.registry import Registry
+from sessionref.streams.ids import again, of_part
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -201,7 +202,7 @@ class _Place:
             return None
         record = self.original
         if record is not None and number is not None:
-            record = f"{record}/{kind}/{number}"
+            record = of_part(record, kind, number)
         elif record is not None and kind == "message":
             record = f"messageId={record}"
         mark = {"session": self.source, "proof": "native_field"}
@@ -339,7 +340,7 @@ class Writer:
         digest = content_digest(data)
         first = written.by_content.get(digest)
         if written.count:
-            place.id = f"{uuid}/row/{written.count}"
+            place.id = again(uuid, written.count)
             place.derived = True
         written.count += 1
         if first is not None:
@@ -533,7 +534,7 @@ class Writer:
         return NativeRecord(
             type=kind,
             seq=self._seq,
-            id=f"{place.id}/{kind}/{number}",
+            id=of_part(place.id, kind, number),
             ts=row.timestamp,
             id_source="derived",
             id_scope="capture" if place.capture else None,
@@ -556,7 +557,7 @@ def call_of(
     if row.request_id:
         return f"request/{row.request_id}", False
     if message.model or message.usage is not None:
-        return f"{row_id}/inference/0", False
+        return of_part(row_id, "inference", 0), False
     return None
 
 

@@ -35,6 +35,7 @@ from sessionref.native.record import (
 )
 from sessionref.native.rows import Fault, NoRow, is_utf8
 from sessionref.reference import SessionRef
+from sessionref.streams.ids import at_ordinal, of_part
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -147,7 +148,7 @@ class Writer:
         record = NativeRecord(
             type="subagent",
             seq=self._seq,
-            id=f"{beside.id}/subagent/0",
+            id=of_part(beside.id, "subagent", 0),
             ts=beside.ts,
             turn_id=beside.turn_id,
             id_source="derived",
@@ -210,7 +211,7 @@ class Writer:
             return self._positions.next(line)
         again = self._ordinals.get(ordinal, 0)
         self._ordinals[ordinal] = again + 1
-        return f"ordinal/{ordinal}/row/{again}" if again else f"ordinal/{ordinal}"
+        return at_ordinal(ordinal, again)
 
     def _enter_turn(self, row: Row, payload: Payload) -> None:
         """A turn lasts from the row that opens it to the one that closes it, or to the next."""

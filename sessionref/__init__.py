@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from sessionref.refs import Ref as Ref
     from sessionref.refs import TurnRef as TurnRef
     from sessionref.registry import Registry as Registry
+    from sessionref.registry import needs_namespace as needs_namespace
     from sessionref.scope.actors import Actor as Actor
     from sessionref.scope.derived import Derivation as Derivation
     from sessionref.scope.fields import ReferenceField as ReferenceField
@@ -73,6 +74,7 @@ _HOME = {
     "Ref": "refs",
     "TurnRef": "refs",
     "Registry": "registry",
+    "needs_namespace": "registry",
     "Scope": "api",
     "Actor": "scope.actors",
     "Derivation": "scope.derived",
@@ -117,6 +119,7 @@ __all__ = [
     "digest",
     "grammar",
     "is_canonical",
+    "needs_namespace",
     "parse",
     "try_parse",
 ]

@@ -8,6 +8,8 @@ entry leaves out is None: an overlay may give no more than the two names.
 from __future__ import annotations
 
 import re
+from fnmatch import translate
+from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, TypeAlias, TypeVar
 
 import msgspec
@@ -17,7 +19,7 @@ from sessionref._compiled import AGENT_NAME, SHORT_NAME
 from sessionref.errors import RegistryError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 __all__ = [
     "Agent",
@@ -150,12 +152,14 @@ class SessionIdFacts(_Strict, frozen=True, kw_only=True):
 class NamespaceFacts(_Strict, frozen=True, kw_only=True):
     """Whether session IDs need a namespace, and how it is obtained (ASR-054, 055).
 
-    `needed` is ``never``, ``always``, ``rule`` (where the entry's rule named `rule` says so) or
-    ``unknown``. `nested` says how a container namespace is written where the scope of an
-    installation is needed as well.
+    `needed` is ``never``, ``always``, ``rule`` or ``unknown``. With ``rule`` the session IDs that
+    match one of the patterns `ids` need one, and the entry's rule named `rule` says why. In a
+    pattern ``*``, ``?`` and ``[…]`` mean what they mean in file names (`fnmatch`). `nested` says
+    how a container namespace is written where the scope of an installation is needed as well.
     """
 
     needed: Fact[_Need]
+    ids: _Texts | None = None
     obtained: _Said | None = None
     rule: _Text | None = None
     nested: _Said | None = None
@@ -343,6 +347,15 @@ class Agent(_Strict, frozen=True, kw_only=True):
         """The native format of that name, or None."""
         return next((known for known in self.formats or () if known.name == name), None)
 
+    def needs_namespace(self, session_id: str) -> bool | None:
+        """Whether this session ID is not unique without a namespace (ASR-054); None if unknown."""
+        facts = self.namespace
+        if facts is None:
+            return None
+        if facts.needed.value == "rule":
+            return _matcher(facts.ids or ())(session_id) is not None
+        return {"always": True, "never": False}.get(facts.needed.value)
+
     def input_includes_cached(self, format_name: str | None = None) -> bool | None:
         """Whether input tokens include cached ones, in that native format; None where unknown."""
         known = None if format_name is None else self.format(format_name)
@@ -353,6 +366,12 @@ class Agent(_Strict, frozen=True, kw_only=True):
         else:
             return None
         return {"yes": True, "no": False}.get(said)
+
+
+@cache
+def _matcher(patterns: tuple[str, ...]) -> Callable[[str], object]:
+    """Matches what one of the patterns matches as a whole; without patterns, nothing."""
+    return re.compile("|".join(map(translate, patterns)) or r"(?!)").match
 
 
 _MISSING = "Object missing required field `{}`"

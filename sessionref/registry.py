@@ -42,6 +42,7 @@ __all__ = [
     "is_acp_fallback",
     "is_agent_name",
     "name_kind",
+    "needs_namespace",
 ]
 
 #: Names overlay files, separated as the system separates paths.
@@ -300,6 +301,16 @@ class Registry(Mapping[str, Agent]):
 
     def __reduce__(self) -> tuple[Callable[..., Registry], tuple[object, ...]]:
         return (Registry._over, (self._base, self._declared, tuple(self._agents.values())))
+
+
+def needs_namespace(agent: str, session_id: str, registry: Registry | None = None) -> bool | None:
+    """Whether a session ID of an agent is not unique without a namespace (ASR-054).
+
+    `agent` is a short or reverse-DNS name. The answer is the registry's: the built-in one's, or
+    that of `registry`. None where it does not know the agent, or does not say.
+    """
+    entry = (Registry.default() if registry is None else registry).agent(agent)
+    return None if entry is None else entry.needs_namespace(session_id)
 
 
 class _Published(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

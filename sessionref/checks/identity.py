@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from sessionref.checks.envelopes import OBSERVER
@@ -10,7 +9,7 @@ from sessionref.checks.examples import Check, Convert, Expected, Resolve, header
 from sessionref.checks.rules import Code, rule
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
     from sessionref.checks.envelopes import Envelopes
     from sessionref.checks.view import View
@@ -189,12 +188,6 @@ def asr_053(view: View) -> Iterable[Finding]:  # noqa: ARG001
     return ()
 
 
-#: The rules by which entries say that a session ID needs a namespace, by their names.
-_NAMESPACE_RULES: dict[str, Callable[[str], object]] = {
-    "short-agent-id-container": re.compile(r"[0-9A-Fa-f]{6,8}|acompact-.*", re.DOTALL).fullmatch,
-}
-
-
 @rule(
     "ASR-054",
     kind="checked",
@@ -237,13 +230,7 @@ def asr_054(view: View) -> Iterator[Finding]:
     if key is None or key.namespace is not None:
         return
     agent = view.agent
-    if agent is None or agent.namespace is None:
-        return
-    needed = agent.namespace.needed.value
-    if needed == "rule":
-        holds = _NAMESPACE_RULES.get(agent.namespace.rule or "")
-        needed = "always" if holds is not None and holds(key.session_id) else "never"
-    if needed == "always":
+    if agent is not None and agent.needs_namespace(key.session_id):
         yield view.finding(
             "ASR-054",
             "missing-namespace",

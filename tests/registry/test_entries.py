@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from sessionref.agent import Agent, Fact, Rule, Sourced, TreeFacts, read_agent
 from sessionref.errors import RegistryError
-from sessionref.registry import Registry
+from sessionref.registry import Registry, needs_namespace
 
 DATA = resources.files("sessionref") / "data"
 ENTRIES: dict[str, dict[str, Any]] = {
@@ -91,7 +91,7 @@ def test_an_entry_follows_the_schema(name):
 def test_an_entry_leaves_nothing_out(name):
     """A built-in entry states everything that it can, or says that it is not known."""
     agent = Registry.default()[name]
-    optional = {"replaces", "rule", "nested", "note", "where", "confidence", "source"}
+    optional = {"replaces", "rule", "ids", "nested", "note", "where", "confidence", "source"}
     for struct in structs(agent):
         if isinstance(struct, Sourced):
             continue  # which of these members stand together is the schema's affair
@@ -123,7 +123,7 @@ def test_the_namespace_rule_of_an_entry_is_published():
     for agent in Registry.default().values():
         facts = agent.namespace
         assert facts is not None
-        assert (facts.needed.value == "rule") == (facts.rule is not None)
+        assert (facts.needed.value == "rule") == (facts.rule is not None) == (facts.ids is not None)
         if facts.rule is not None:
             rule = agent.rule(facts.rule)
             assert rule is not None
@@ -164,10 +164,54 @@ def test_what_the_pages_state():
         assert known is not None
         assert known.source == "stated"
     assert ("threadId", "createdAt") in [derived.values for derived in codex.derived_ids or ()]
-    for name in ("t3-code", "goose", "cline", "kiro"):
+    for name in ("t3-code", "goose", "cline"):
         namespace = agents[name].namespace
         assert namespace is not None
         assert (namespace.needed.value, namespace.needed.source) == ("always", "stated")
+
+
+@pytest.mark.parametrize(
+    ("agent", "session_id", "needed"),
+    [
+        ("claude-code", "ab12cd3", True),
+        ("com.anthropic.claude-code", "AB12CD", True),
+        ("claude-code", "ab12c", False),
+        ("claude-code", "ab12cd34e", False),
+        ("claude-code", "acompact-\n", True),
+        ("claude-code", "x-acompact-1", False),
+        ("codex", "ab12cd3", False),
+        ("goose", "20260304_2", True),
+        ("kiro", "/home/user/projects", True),
+        ("kiro", "C:\\projects", True),
+        ("kiro", "6f1d2c3a-5b7e-4c21-9a0d-3e8f1b2c4d5e", False),
+        ("example", "x", None),
+    ],
+)
+def test_which_session_ids_need_a_namespace(agent, session_id, needed):
+    """The entry says always, never, or for which IDs; of other agents it is not known (ASR-054)."""
+    assert needs_namespace(agent, session_id) is needed
+
+
+def test_an_entry_that_says_nothing_of_namespaces_answers_nothing():
+    """An overlay may give the two names alone, or a rule without patterns, which matches nothing."""
+    entry = {
+        "short_name": {"value": "robo", "source": "stated"},
+        "reverse_dns_name": {"value": "org.example.robo", "source": "stated"},
+    }
+    registry = Registry.default().with_agent(entry)
+    assert needs_namespace("robo", "x", registry) is None
+    rule = {"needed": {"value": "rule", "source": "stated"}}
+    registry = Registry.default().with_agent({**entry, "namespace": rule})
+    assert needs_namespace("robo", "x", registry) is False
+    registry = registry.with_agent(
+        {**entry, "replaces": "robo", "namespace": {**rule, "ids": ["x-?", "y*"]}}
+    )
+    assert [needs_namespace("robo", one, registry) for one in ("x-1", "x-12", "y", "zy")] == [
+        True,
+        False,
+        True,
+        False,
+    ]
 
 
 def test_root_is_claimed_where_the_registry_says_how():

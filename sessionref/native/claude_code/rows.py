@@ -15,6 +15,7 @@ from msgspec import Raw
 from sessionref.native.record import Count  # noqa: TC001 - the structs below need it
 from sessionref.native.rows import Fault, Rows, begins
 from sessionref.reference import SessionRef
+from sessionref.registry import needs_namespace
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -259,10 +260,6 @@ def ignore(_said: object) -> None:
 #: How the agent IDs of compaction side agents begin: no delegation.
 SIDE_AGENT = "acompact-"
 
-#: Agent IDs that are known to repeat under different parents (ASR-054): short ones, and those of
-#: compaction side agents. The registry's rule `short-agent-id-container`, version 1.
-_SHORT_AGENT_ID = re.compile(r"[0-9A-Fa-f]{6,8}|acompact-.*", re.DOTALL).fullmatch
-
 #: A session: its namespace, its ID, and whether it is a subagent.
 Slot = tuple[str | None, str, bool]
 
@@ -275,8 +272,11 @@ _STATUS = {"killed": "stopped"}
 
 
 def is_short(agent_id: str) -> bool:
-    """Whether an agent ID repeats under different parents, so that it needs a namespace."""
-    return _SHORT_AGENT_ID(agent_id) is not None
+    """Whether an agent ID repeats under different parents, so that it needs a namespace.
+
+    The registry entry says which do, by the rule `short-agent-id-container`.
+    """
+    return bool(needs_namespace(AGENT, agent_id))
 
 
 def agent_slot(container: str, agent_id: str) -> Slot:

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import msgspec
 
-__all__ = ["SEVERITIES", "Finding", "Severity"]
+__all__ = ["SEVERITIES", "Fault", "Finding", "Severity"]
 
 Severity = Literal["error", "warning", "notice"]
 
 #: The severities, gravest first.
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "notice")
+
+
+class Fault(NamedTuple):
+    """A fault inside one record: its code, its JSON path in the record, and details if any."""
+
+    code: str
+    path: str
+    detail: str = ""
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):

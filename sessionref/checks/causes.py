@@ -41,8 +41,6 @@ _AFTER_ALL = frozenset({"second-announcement"})
 _DECLARING = ("$.participants", "$.workspace", "$.conversation")
 _GRAVITY = {severity: rank for rank, severity in enumerate(SEVERITIES)}
 
-#: Codes that only say that something inside cannot be read.
-_AMOUNTS = frozenset({"bad-usage", "bad-cost"})
 #: Codes of what may only follow from a fault in another member, by its path from the object that
 #: the finding is about a member of.
 _FOLLOWS = {
@@ -169,7 +167,6 @@ def _at_places(found: Sequence[Finding]) -> Iterator[Finding]:
                 or not unusable.isdisjoint((place, *above))
                 or (finding.rule is None and finding.code == "bad-member" and place in ruled)
                 or (finding.code == "no-session-named" and above[-1] in broken)
-                or (finding.code in _AMOUNTS and place in broken)
                 or (finding.code in _ABSENT and finding.severity == "notice" and place in told)
                 or (
                     finding.code in _FOLLOWS

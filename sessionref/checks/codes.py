@@ -24,8 +24,6 @@ OTHER_CODES: dict[str, Code] = {
         if rule is None
     },
     "duplicate-id": Code("warning", "two records have one record ID; both are kept (ASR-017)"),
-    "bad-usage": Code("warning", "usage cannot be read, and counts nowhere"),
-    "bad-cost": Code("warning", "cost cannot be read, and counts nowhere"),
     "lineage-cycle": Code("warning", "sessions are each other's ancestors"),
     "unreadable": Code("error", "an input cannot be read"),
     "unknown-format": Code("error", "an input that was named is no known kind of log"),

@@ -9,22 +9,23 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
-from msgspec import Meta
 
 from sessionref.streams.record import Record
+from sessionref.usage import Amount, Usage, misfit  # noqa: TC001 - the struct needs the types
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from sessionref.findings import Fault
 
 __all__ = ["fits", "misfits", "reads"]
 
 _Text: TypeAlias = str | None
 _Object: TypeAlias = dict[str, Any] | None
 _Array: TypeAlias = list[Any] | None
-_Count: TypeAlias = Annotated[int, Meta(ge=0)] | None
 
 
 class _Source(msgspec.Struct, rename="camel"):
@@ -39,19 +40,6 @@ class _Producer(msgspec.Struct, rename="camel"):
     instance: _Text = None
     source: _Source | None = None
     lossy: list[str] | None = None
-
-
-class _Usage(msgspec.Struct, rename="camel"):
-    input_tokens: _Count = None
-    cache_read_tokens: _Count = None
-    cache_write_tokens: _Count = None
-    output_tokens: _Count = None
-    reasoning_tokens: _Count = None
-
-
-class _Amount(msgspec.Struct, rename="camel"):
-    amount: str
-    currency: str
 
 
 class _Root(msgspec.Struct):
@@ -99,8 +87,8 @@ class _Shape(msgspec.Struct, rename="camel"):
     targets: _Array = None
     child_session: _Text = None
     capture: _Object = None
-    usage: _Usage | None = None
-    cost: list[_Amount] | None = None
+    usage: Usage | None = None
+    cost: list[Amount] | None = None
     includes_children: bool | None = None
     executed_by: _Array = None
     #: Members whose type depends on the record's; the table below says how.
@@ -122,7 +110,6 @@ _OF_TYPE: dict[str, dict[str, Any]] = {
 _DEPENDENT = frozenset(name for members in _OF_TYPE.values() for name in members)
 
 _ABSENT: Any = object()
-_place = re.compile(r" - at `\$(?P<path>[^`]*)`\Z").search
 _first_name = re.compile(r"\$\.(?P<name>\w+)").match
 _Records: TypeAlias = list[_Shape]
 
@@ -140,19 +127,13 @@ def fits(records: list[Any]) -> bool:
     )
 
 
-def misfits(record: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """JSON path and complaint of each member of `record` that has a value of the wrong type."""
+def misfits(record: dict[str, Any]) -> Iterator[Fault]:
+    """Each member of `record` that has a value of the wrong type."""
     for name, wanted in _members(_text(record.get("type"))).items():
         value = record.get(name, _ABSENT)
-        if value is _ABSENT:
-            continue
-        try:
-            msgspec.convert(value, wanted)
-        except msgspec.ValidationError as error:
-            complaint = str(error)
-            place = _place(complaint)
-            inner = "" if place is None else place["path"]
-            yield f"$.{name}{inner}", complaint[: place.start()] if place else complaint
+        found = None if value is _ABSENT else misfit(name, value, wanted)
+        if found is not None:
+            yield found
 
 
 def reads(path: str) -> bool:

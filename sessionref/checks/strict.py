@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 import msgspec
 
 from sessionref.checks.shapes import fits, misfits, reads
-from sessionref.findings import Finding
-from sessionref.streams.decode import escaped
+from sessionref.findings import Fault, Finding
+from sessionref.streams.decode import FAULTS, escaped
 from sessionref.streams.header import HEADER_TYPE, identify
 from sessionref.streams.lines import MAX_LINE, Oversize, cut_lines
 from sessionref.streams.source import plain_chunks
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from sessionref.findings import Severity
     from sessionref.streams.lines import Lines
 
-__all__ = ["Fault", "faults_of_line", "strict_findings"]
+__all__ = ["faults_of_line", "strict_findings"]
 
 _BOM = b"\xef\xbb\xbf"
 #: Steps of a JSON path that are shown; behind them stands `..` and the last step, which in a JSON
@@ -39,13 +39,6 @@ _STEPS = 20
 
 #: Integers with more digits than this are out of every bound, and slow to convert.
 _DIGITS = 20
-
-_MEANINGS = {
-    "duplicate-member": "the member stands more than once in its object",
-    "bad-utf8": "the text is not valid UTF-8",
-    "lone-surrogate": "the text holds a lone surrogate, which has no UTF-8 form",
-    "bad-member": "the member has a value of the wrong type",
-}
 
 _token = re.compile(
     rb'(?P<text>"(?:[^"\\]++|\\.)*+"?)|(?P<mark>[][{},:])|[^][{},:"\s]++', re.DOTALL
@@ -74,14 +67,6 @@ def _integer(digits: str) -> int | float:
 
 
 _lenient = json.JSONDecoder(parse_int=_integer, parse_constant=_refuse).decode
-
-
-class Fault(NamedTuple):
-    """What is wrong in a line: a code, the JSON path of the place, and a word more if there is."""
-
-    code: str
-    path: str
-    detail: str = ""
 
 
 class _Walked(NamedTuple):
@@ -144,7 +129,7 @@ class _Pass:
             self._session = identify(self._header, None, 0).session
             self._header = None
         severity: Severity = "error" if reads(fault.path) else "warning"
-        meaning = _MEANINGS[fault.code]
+        meaning = FAULTS[fault.code][1]
         return Finding(
             code=fault.code,
             severity=severity,
@@ -221,7 +206,7 @@ def _is_single(content: bytes) -> bool:
 
 
 def _misfits(record: dict[str, Any]) -> list[Fault]:
-    return [Fault("bad-member", path, complaint) for path, complaint in misfits(record)]
+    return list(misfits(record))
 
 
 def _walked(content: bytes, record: object) -> _Walked:

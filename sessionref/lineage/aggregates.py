@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from sessionref.lineage.measures import GROUPS, Sum, agreed
+from sessionref.usage import GROUPS, Sum, agreed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from sessionref.lineage.calls import Bucket
     from sessionref.lineage.executed import Executed, Side
     from sessionref.lineage.gather import Aggregate
-    from sessionref.lineage.measures import Group
     from sessionref.lineage.sessions import AccountLineage, SessionLineage
     from sessionref.lineage.stream import StreamLineage
+    from sessionref.usage import Group
 
 __all__ = ["LEFT_OUT", "Item", "items"]
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import msgspec
 
-from sessionref.lineage.measures import Sum, agreed
+from sessionref.usage import Sum, agreed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

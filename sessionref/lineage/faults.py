@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sessionref.lineage.subagents import agreement_findings, subagent_findings
+from sessionref.streams.decode import FAULTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -60,11 +61,10 @@ def usage_findings(stream: StreamLineage) -> Iterator[Finding]:
     rows = [(calls.rows[at], faulty) for at, faulty in calls.faulty.items()]
     rows += [(one.row, one.faulty) for one in stream.gathered.aggregates if one.faulty]
     for row, faulty in sorted(rows):
-        for member in faulty:
-            message = f"{member} cannot be read, and counts nowhere"
-            yield stream.place(row).finding(
-                None, f"bad-{member}", message, f"$.{member}", "warning"
-            )
+        for code, path, complaint in faulty:
+            severity, meaning = FAULTS[code]
+            message = f"{meaning}: {complaint}" if complaint else meaning
+            yield stream.place(row).finding(None, code, message, path, severity)
 
 
 def cycles(lineage: Lineage) -> Iterator[Finding]:

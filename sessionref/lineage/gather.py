@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 from msgspec import UNSET
 
-from sessionref.lineage.measures import TOKENS, Usage, read_cost, read_usage
+from sessionref.findings import Fault
 from sessionref.lineage.shapes import is_array
 from sessionref.reference import try_parse
-from sessionref.streams.observe import attribute, held, value
+from sessionref.streams.observe import UNREADABLE, attribute, held, value
+from sessionref.usage import SPEND, TOKENS, Usage, misfit, read_cost, read_usage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -53,7 +54,7 @@ class Announced(NamedTuple):
 class Aggregate(NamedTuple):
     """A `usage` record: what it covers, whether children are in it (None: may be), what it sums.
 
-    `usage` and `cost` are None where absent; `faulty` names the members that could not be read.
+    `usage` and `cost` are None where absent; `faulty` says which could not be read.
     """
 
     row: int
@@ -62,7 +63,7 @@ class Aggregate(NamedTuple):
     usage: Usage | None
     cost: dict[str, int] | None
     day: int
-    faulty: tuple[str, ...]
+    faulty: tuple[...]
 
 
 class Calls:
@@ -95,7 +96,7 @@ class Calls:
         self.costs: dict[int, dict[str, int]] = {}
         self.unmeasured: set[int] = set()
         self.derived: set[int] = set()
-        self.faulty: dict[int, tuple[str, ...]] = {}
+        self.faulty: dict[int, tuple[...]] = {}
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -257,8 +258,8 @@ class Gathered:
             if usage is None:
                 tokens.extend(_NO_TOKENS)
                 calls.unmeasured.add(at)
-                if _spend(record.usage, UNSET)[2]:
-                    calls.faulty[at] = ("usage",)
+                if faulty := _spend(record.usage, UNSET)[2]:
+                    calls.faulty[at] = faulty
             else:
                 tokens.extend(
                     (
@@ -403,21 +404,38 @@ def _said(raw: msgspec.Raw) -> Usage | None:
     return None if usage == _NOTHING_SAID else usage
 
 
-def _spend(usage: Any, cost: Any) -> tuple[Usage | None, dict[str, int] | None, tuple[str, ...]]:
-    """What members `usage` and `cost` say; and the names of those that cannot be read."""
-    faulty: list[str] = []
+def _spend(usage: Any, cost: Any) -> tuple[Usage | None, dict[str, int] | None, tuple[...]]:
+    """What members `usage` and `cost` say, and what of them cannot be read."""
+    faulty: list[Fault] = []
     tokens = money = None
     if usage is not UNSET and bytes(usage) != b"null":
         tokens = read_usage(usage)
         if tokens is None:
-            faulty.append("usage")
+            faulty.append(_misfit("usage", usage))
         elif tokens == _NOTHING_SAID:
             tokens = None
     if cost is not UNSET and bytes(cost) != b"null":
-        money = read_cost(value(cost))
+        money = read_cost(cost)
         if money is None:
-            faulty.append("cost")
+            faulty.append(_misfit("cost", cost))
     return tokens, money, tuple(faulty)
+
+
+def _misfit(name: str, raw: Any) -> Fault:
+    """What keeps a member of `SPEND` from being read, as a check of the whole line names it."""
+    said = value(raw)
+    if said is UNREADABLE:
+        return Fault("too-deep", f"$.{name}")
+    found = misfit(name, said, SPEND[name])
+    if found is not None:
+        return found
+    # Its type is right, so what is left is text without a UTF-8 form; the table has one free text.
+    at = next(n for n, entry in enumerate(said) if not entry["currency"].isascii())
+    try:
+        bytes(raw).decode()
+    except UnicodeDecodeError:
+        return Fault("bad-utf8", f"$.{name}[{at}].currency")
+    return Fault("lone-surrogate", f"$.{name}[{at}].currency")
 
 
 def _decoded_text(raw: bytes) -> str | None:

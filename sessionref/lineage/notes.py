@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from sessionref.lineage.measures import Sum
+from sessionref.usage import Sum
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -29,8 +29,8 @@ from sessionref.lineage.calls import (
     settle,
 )
 from sessionref.lineage.executed import Executed
-from sessionref.lineage.measures import Sum, agreed
 from sessionref.lineage.notes import Note, notes_of
+from sessionref.usage import Sum, agreed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -43,11 +43,11 @@ if TYPE_CHECKING:
         Settled,
     )
     from sessionref.lineage.forest import Forest
-    from sessionref.lineage.measures import Measure
     from sessionref.lineage.sessions import AccountLineage, SessionLineage
     from sessionref.lineage.stream import StreamLineage
     from sessionref.reference import SessionRef
     from sessionref.registry import Registry
+    from sessionref.usage import Measure
 
 __all__ = ["GROUPINGS", "GroupTotal", "Grouping", "SessionTotal", "Shared", "Total", "Totals"]
 

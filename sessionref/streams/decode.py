@@ -50,10 +50,10 @@ FAULTS: dict[str, tuple[Severity, str]] = {
     "not-object": ("error", "the line is JSON but no object; it is not read"),
     "too-deep": ("error", "the JSON is nested too deep to be read"),
     "missing-member": ("error", "a record without type, seq or id; it is not read"),
-    "bad-member": ("error", "a member has a value of the wrong type"),
-    "duplicate-member": ("error", "a member stands more than once; the last one is taken"),
-    "bad-utf8": ("error", "a member is not valid UTF-8, so no reference can hold it"),
-    "lone-surrogate": ("error", "a member holds a lone surrogate, so no reference can hold it"),
+    "bad-member": ("error", "the member has a value of the wrong type"),
+    "duplicate-member": ("error", "the object has the member more than once; the last one is used"),
+    "bad-utf8": ("error", "the text is not valid UTF-8, so no reference can hold it"),
+    "lone-surrogate": ("error", "the text holds a lone surrogate, so no reference can hold it"),
 }
 
 _BOM = b"\xef\xbb\xbf"

@@ -662,13 +662,17 @@ def test_sessions_that_come_from_each_other_are_reported_once() -> None:
     assert (finding.session, finding.file) == ("codex:a", "1.jsonl")
 
 
+_CURRENCY = "$.cost[0].currency"
+
+
 @pytest.mark.parametrize(
     ("members", "expected"),
     [
-        ({"cost": [{"amount": "1e3", "currency": "EUR"}]}, [("bad-cost", "$.cost")]),
+        ({"cost": [{"amount": "1e3", "currency": "EUR"}]}, [("bad-member", "$.cost[0].amount")]),
         ({"cost": [{"amount": 1, "currency": "EUR"}]}, [("bad-member", "$.cost[0].amount")]),
-        ({"usage": {"outputTokens": 2**70}}, [("bad-usage", "$.usage")]),
+        ({"usage": {"outputTokens": 2**70}}, [("bad-member", "$.usage.outputTokens")]),
         ({"usage": {"outputTokens": -1}}, [("bad-member", "$.usage.outputTokens")]),
+        ({"cost": [{"amount": "1", "currency": "\ud800"}]}, [("lone-surrogate", _CURRENCY)]),
         ({"usage": {"outputTokens": 1}}, []),
     ],
 )

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from sessionref.checks import strict
 from sessionref.checks.places import locate
-from sessionref.checks.strict import Fault, faults_of_line, strict_findings
+from sessionref.checks.strict import faults_of_line, strict_findings
+from sessionref.findings import Fault
 
 _RECORD = b'{"type":"note","seq":1,"id":"r1"'
 

@@ -25,8 +25,8 @@ from sessionref.lineage.explain import explain
 from sessionref.lineage.faults import faults_of
 from sessionref.lineage.faults import usage as usage_faults
 from sessionref.lineage.forest import Edge
-from sessionref.lineage.measures import Sum
 from sessionref.lineage.places import Place
+from sessionref.usage import Sum
 
 
 def counts(lineage, name, record):
@@ -455,8 +455,8 @@ def test_a_mirror_of_many_is_a_fault_where_it_says_that_it_is_one():
     assert (finding.seq, finding.path, finding.severity) == (1, "$.authority", "error")
 
 
-def test_findings_under_no_rule_are_warnings():
-    """Cycles, and use that cannot be read; a child that is not named is an error."""
+def test_findings_under_no_rule():
+    """A cycle is a warning; use that cannot be read is an error at its place."""
     first, second = Stream("a", {"forkedFrom": named("b")}), Stream("b", {"forkedFrom": named("a")})
     second.call(usage={"outputTokens": "many"})
     second.add("subagent")
@@ -464,7 +464,8 @@ def test_findings_under_no_rule_are_warnings():
     (cycle,) = lineage.forest.findings
     assert (cycle.rule, cycle.code, cycle.severity) == (None, "lineage-cycle", "warning")
     (use,) = usage_faults(lineage)
-    assert (use.rule, use.code, use.severity, use.path) == (None, "bad-usage", "warning", "$.usage")
+    assert (use.rule, use.code, use.severity) == (None, "bad-member", "error")
+    assert use.path == "$.usage.outputTokens"
     second.subagent("c#r1")
     missing, other = faults_of(lineage_of(first, second), "ASR-411")
     assert {(one.severity, one.path) for one in (missing, other)} == {("error", "$.childSession")}

@@ -7,14 +7,14 @@ import io
 from typing import TYPE_CHECKING, Any
 
 from sessionref.cli.render.picture import escaped_id
-from sessionref.lineage.measures import TOKENS
+from sessionref.usage import TOKENS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from sessionref.api import Scope
-    from sessionref.lineage.measures import Measure
     from sessionref.lineage.totals import Grouping, Total, Totals
+    from sessionref.usage import Measure
 
 __all__ = ["usage_csv_lines", "usage_object"]
 

@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
     from sessionref.api import Scope
     from sessionref.cli.render.lines import Line
-    from sessionref.lineage.measures import Measure
     from sessionref.lineage.notes import Note
     from sessionref.lineage.sessions import SessionLineage
     from sessionref.lineage.totals import Grouping, Total, Totals
+    from sessionref.usage import Measure
 
 __all__ = ["usage_lines"]
 

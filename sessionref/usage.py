@@ -1,4 +1,8 @@
-"""Tokens, calls and cost: how they are read from a record, added, and given out."""
+"""Tokens, calls and cost: the members of records that hold them, and how they are added.
+
+The pages leave these members to the format of streams, whose page we do not have. This module is
+the one table of them: readers of native logs write `Usage`, checks and totals read it.
+"""
 
 from __future__ import annotations
 
@@ -7,53 +11,66 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
 
-from sessionref.lineage.shapes import is_array, is_object
+from sessionref.findings import Fault
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
 __all__ = [
     "GROUPS",
+    "SPEND",
     "TOKENS",
+    "Amount",
     "Cost",
     "Group",
     "Measure",
     "Sum",
     "Usage",
     "agreed",
+    "misfit",
     "read_cost",
     "read_usage",
 ]
-
-#: The members of `usage`, in the order in which they are kept.
-TOKENS = (
-    "inputTokens",
-    "cacheReadTokens",
-    "cacheWriteTokens",
-    "outputTokens",
-    "reasoningTokens",
-)
 
 #: What is counted or left out as a whole: a source can know the tokens of something and not its
 #: cost, and include others' work in one and not in the other.
 Group = Literal["tokens", "cost"]
 GROUPS: tuple[Group, ...] = ("tokens", "cost")
 
-#: Amounts of money are whole numbers of this part of the currency's unit, so that sums are exact.
+#: Sums of money are whole numbers of this part of the currency's unit, so that they are exact.
 _DIGITS = 36
-_amount = re.compile(rf"([0-9]{{1,{_DIGITS}}})(?:\.([0-9]{{1,{_DIGITS}}}))?").fullmatch
+_AMOUNT = rf"[0-9]{{1,{_DIGITS}}}(?:\.[0-9]{{1,{_DIGITS}}})?"
 
-_Count = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)] | None
+#: A count of tokens. Greater ones fit into no column of a table.
+Count = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
 
 
-class Usage(msgspec.Struct, rename="camel", gc=False):
-    """The tokens of a model call or an aggregate; None where the source does not say."""
+class Usage(msgspec.Struct, omit_defaults=True, rename="camel", gc=False, frozen=True):
+    """The member `usage`: the tokens of a model call or an aggregate.
 
-    input_tokens: _Count = None
-    cache_read_tokens: _Count = None
-    cache_write_tokens: _Count = None
-    output_tokens: _Count = None
-    reasoning_tokens: _Count = None
+    `input_tokens` are those neither read from a cache nor written to one, `output_tokens` include
+    `reasoning_tokens`. What the source does not say is absent, not zero.
+    """
+
+    input_tokens: Count | None = None
+    cache_read_tokens: Count | None = None
+    cache_write_tokens: Count | None = None
+    output_tokens: Count | None = None
+    reasoning_tokens: Count | None = None
+
+
+class Amount(msgspec.Struct, gc=False):
+    """One entry of the member `cost`: an exact decimal amount, and the currency it is in."""
+
+    amount: Annotated[str, msgspec.Meta(pattern=rf"\A{_AMOUNT}\Z")]
+    currency: Annotated[str, msgspec.Meta(min_length=1)]
+
+
+#: The types of the members that say what was used, by their names in JSON.
+SPEND: dict[str, Any] = {"usage": Usage | None, "cost": list[Amount] | None}
+
+#: The members of `usage`, in the order in which they are kept.
+TOKENS: tuple[str, ...] = Usage.__struct_encode_fields__
 
 
 class Cost(msgspec.Struct, frozen=True, gc=False):
@@ -147,6 +164,7 @@ class Sum:
 
 
 _usage = msgspec.json.Decoder(Usage).decode
+_cost = msgspec.json.Decoder(list[Amount]).decode
 
 
 def read_usage(raw: bytes | msgspec.Raw) -> Usage | None:
@@ -157,24 +175,35 @@ def read_usage(raw: bytes | msgspec.Raw) -> Usage | None:
         return None
 
 
-def read_cost(value: Any) -> dict[str, int] | None:
+def read_cost(raw: bytes | msgspec.Raw) -> dict[str, int] | None:
     """The money of a member `cost` by currency, None for what is no array of exact amounts."""
-    if not is_array(value):
+    try:
+        entries = _cost(raw)
+    except (msgspec.DecodeError, RecursionError):
         return None
     cost: dict[str, int] = {}
-    for entry in value:
-        if not is_object(entry):
-            return None
-        currency, amount = entry.get("currency"), entry.get("amount")
-        if not (isinstance(currency, str) and currency and isinstance(amount, str)):
-            return None
-        match = _amount(amount)
-        if match is None:
-            return None
-        fraction = match[2] or ""
-        units = int(match[1] + fraction) * 10 ** (_DIGITS - len(fraction))
-        cost[currency] = cost.get(currency, 0) + units
+    for entry in entries:
+        whole, _, fraction = entry.amount.partition(".")
+        units = int(whole + fraction) * 10 ** (_DIGITS - len(fraction))
+        cost[entry.currency] = cost.get(entry.currency, 0) + units
     return cost
+
+
+_pattern = re.compile(r" matching regex .*?(?= - at |\Z)")
+_place = re.compile(r" - at `\$(?P<path>[^`]*)`\Z").search
+
+
+def misfit(name: str, value: Any, wanted: Any) -> Fault | None:
+    """What keeps `value` from being the member `name` of the type `wanted`; None for nothing."""
+    try:
+        msgspec.convert(value, wanted)
+    except msgspec.ValidationError as error:
+        complaint = _pattern.sub(" that holds a decimal number", str(error))
+        place = _place(complaint)
+        inner = "" if place is None else place["path"]
+        said = complaint[: place.start()] if place else complaint
+        return Fault("bad-member", f"$.{name}{inner}", said)
+    return None
 
 
 def agreed(sums: Sequence[Sum]) -> tuple[Sum, bool]:

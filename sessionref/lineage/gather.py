@@ -63,7 +63,7 @@ class Aggregate(NamedTuple):
     usage: Usage | None
     cost: dict[str, int] | None
     day: int
-    faulty: tuple[...]
+    faulty: tuple[Fault, ...]
 
 
 class Calls:
@@ -96,7 +96,7 @@ class Calls:
         self.costs: dict[int, dict[str, int]] = {}
         self.unmeasured: set[int] = set()
         self.derived: set[int] = set()
-        self.faulty: dict[int, tuple[...]] = {}
+        self.faulty: dict[int, tuple[Fault, ...]] = {}
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -404,7 +404,7 @@ def _said(raw: msgspec.Raw) -> Usage | None:
     return None if usage == _NOTHING_SAID else usage
 
 
-def _spend(usage: Any, cost: Any) -> tuple[Usage | None, dict[str, int] | None, tuple[...]]:
+def _spend(usage: Any, cost: Any) -> tuple[Usage | None, dict[str, int] | None, tuple[Fault, ...]]:
     """What members `usage` and `cost` say, and what of them cannot be read."""
     faulty: list[Fault] = []
     tokens = money = None

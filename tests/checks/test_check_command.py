@@ -38,7 +38,7 @@ BAD = [
 BAD_BYTES = encoded(BAD).replace(b'"x": 1', b'"x": {"a": 1, "a": 2}')
 TEXT = """\
 bad.jsonl
-       2  warning duplicate-member: the member stands more than once in its object
+       2  warning duplicate-member: the object has the member more than once; the last one is used
                   …", "messageId": "m1", "x": {"a": 1, "a": 2}}
                                                     ^^^^^^
        3  error   ASR-063 no-such-record: tombstone.targets.*: no record of the stream has this record ID

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import io
+import os
 import runpy
 import signal
 import subprocess
@@ -28,6 +29,69 @@ COMMAND = [sys.executable, "-m", "sessionref"]
 
 def ended(*arguments: str, **options: object) -> subprocess.CompletedProcess[bytes]:
     return subprocess.run([*COMMAND, *arguments], capture_output=True, check=False, **options)
+
+
+#: With PYTHONUNBUFFERED, Python writes at once, which hides what happens at the end of a process.
+BUFFERED = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+NO_SPACE = b"sessionref: No space left on device\n"
+FULL_DEVICE = Path("/dev/full")
+#: Every command, with every way that it has to print.
+FULL = [
+    arguments.split()
+    for arguments in (
+        "--help",
+        "--version",
+        "parse --help",
+        "parse codex:a",
+        "parse --tree codex:a",
+        "parse --json codex:a",
+        "build codex a",
+        "build --json codex a",
+        "canonical codex:a",
+        "canonical --json codex:a",
+        "digest codex:a",
+        "digest --json codex:a",
+        "agents",
+        "agents codex",
+        "agents --json",
+        "grammar",
+        "grammar --as re2",
+        "grammar --json",
+        "resolve rollout.jsonl callId=call_1",
+        "resolve rollout.jsonl callId=call_1 --show",
+        "resolve --json rollout.jsonl callId=call_1",
+        "check bad.jsonl",
+        "check --json bad.jsonl",
+        "check --format sarif bad.jsonl",
+        "check --format github bad.jsonl",
+        "check --rules",
+        "check --explain 64",
+        "tree rollout.jsonl",
+        "tree --json rollout.jsonl",
+        "tree --format dot rollout.jsonl",
+        "tree --format mermaid rollout.jsonl",
+        "tree --format graphml rollout.jsonl",
+        "tree --format html rollout.jsonl",
+        "usage rollout.jsonl",
+        "usage --json rollout.jsonl",
+        "convert rollout.jsonl",
+    )
+]
+
+
+def full(*arguments: str, env: dict[str, str] | None = None, cwd: Path | None = None):
+    if not FULL_DEVICE.exists():
+        pytest.skip("there is no device that is always full")
+    with FULL_DEVICE.open("wb") as device:
+        return subprocess.run(
+            [*COMMAND, *arguments],
+            env={**BUFFERED, **(env or {})},
+            cwd=cwd,
+            stdin=subprocess.DEVNULL,
+            stdout=device,
+            stderr=subprocess.PIPE,
+            check=False,
+        )
 
 
 class TestHelp:
@@ -134,16 +198,37 @@ class TestEnd:
         assert done.returncode == (0 if closed == "<&-" else 1)
         assert b"Traceback" not in done.stderr
 
-    def test_device_that_is_full(self):
-        """One line on stderr and exit code 3."""
-        if not Path("/dev/full").exists():
-            pytest.skip("there is no such device here")
-        with Path("/dev/full").open("wb") as full:
+    @pytest.mark.parametrize("arguments", FULL, ids=" ".join)
+    def test_device_that_is_full(self, arguments, tmp_path):
+        """One line on stderr and exit code 3, for every command and every way to print."""
+        (tmp_path / "rollout.jsonl").write_bytes(codex_log())
+        (tmp_path / "bad.jsonl").write_bytes(STREAM + b"{}\n")
+        done = full(*arguments, cwd=tmp_path)
+        assert (done.returncode, done.stderr) == (3, NO_SPACE)
+
+    def test_device_is_tried_with_every_command(self):
+        """A new command comes to the list above."""
+        assert {arguments[0] for arguments in FULL if not arguments[0].startswith("-")} == {
+            *COMMANDS
+        }
+
+    def test_completion_on_a_full_device(self):
+        """What a shell asks for, too."""
+        asked = {"_SESSIONREF_COMPLETE": "bash_complete", "COMP_WORDS": "sessionref re"}
+        done = full(env={**asked, "COMP_CWORD": "1"})
+        assert (done.returncode, done.stderr) == (3, NO_SPACE)
+
+    def test_stderr_that_is_full(self):
+        """Nobody can be told; the exit code is 3 all the same."""
+        with FULL_DEVICE.open("wb") as device:
             done = subprocess.run(
-                [*COMMAND, "canonical", "codex:a"], stdout=full, stderr=subprocess.PIPE, check=False
+                [*COMMAND, "canonical", "x"],
+                env=BUFFERED,
+                stdout=subprocess.PIPE,
+                stderr=device,
+                check=False,
             )
-        assert done.returncode == 3
-        assert done.stderr == b"sessionref: No space left on device\n"
+        assert (done.returncode, done.stdout) == (3, b"")
 
     @pytest.mark.parametrize(
         ("error", "code"),

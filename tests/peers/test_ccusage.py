@@ -1,6 +1,7 @@
 """The tokens of Claude Code logs, beside what the npm package `ccusage` counts.
 
-Both read the same folder. Where the numbers differ, a test shows why.
+Both read the same folder. Where the numbers differ, a test shows why. `package.json` here holds
+the version.
 """
 
 from __future__ import annotations
@@ -18,7 +19,6 @@ from sessionref.api import Scope
 if TYPE_CHECKING:
     from pathlib import Path
 
-VERSION = "20.0.24"
 #: These logs have a space behind each colon, and the peer passes over such rows.
 SPACED = {
     "claude-code-log-edge_cases",
@@ -29,22 +29,9 @@ MEMBERS = ("inputTokens", "cacheReadTokens", "cacheCreationTokens", "outputToken
 
 
 @pytest.fixture(scope="session")
-def ccusage(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The peer's command, installed for this run."""
-    npm = shutil.which("npm")
-    if npm is None:
-        pytest.skip("npm is not here")
-    folder = tmp_path_factory.mktemp("ccusage")
-    names = [f"ccusage@{VERSION}", f"@ccusage/ccusage-linux-x64@{VERSION}"]
-    done = subprocess.run(
-        [npm, "install", "--no-audit", "--no-fund", "--prefix", folder, *names],
-        capture_output=True,
-        check=False,
-    )
-    command = folder / "node_modules/.bin/ccusage"
-    if done.returncode or not command.exists():
-        pytest.skip(f"ccusage {VERSION} cannot be installed here")
-    return command
+def ccusage(packages: Path) -> Path:
+    """The peer's command."""
+    return packages / ".bin/ccusage"
 
 
 def counted_by_peer(command: Path, home: Path) -> tuple[int, ...]:

@@ -11,7 +11,6 @@ from html.parser import HTMLParser
 from pathlib import Path
 from types import SimpleNamespace
 
-import networkx as nx
 import pytest
 from cli_logs import claude_log, codex_log
 from click.testing import CliRunner
@@ -542,19 +541,35 @@ class TestGraphs:
         assert len(self.data(written, "edge", "why")) == 2 * len(HOSTILE)
 
     def test_graphml_says_what_is_known_and_nothing_else(self):
-        """Unknown has no value; types are those of GraphML; networkx reads it."""
+        """Unknown has no value; types are those of GraphML; edges join nodes."""
         bad = b'{"type":"session","seq":0,"id":"h","agent":{"name":"codex"}}\n'
         written = tree(*family(), bad, options=("--format", "graphml")).stdout
         assert self.data(written, "node", "root") == ["true"]
         assert set(self.data(written, "node", "scope")) == {"primary"}
         assert len(self.data(written, "node", "session")) == 7
-        graph = nx.parse_graphml(written)
-        assert (graph.number_of_nodes(), graph.number_of_edges()) == (8, 8)
+        nodes = [one.get("id") for one in self.elements(written, "node")]
+        ends = [(one.get("source"), one.get("target")) for one in self.elements(written, "edge")]
+        assert (len({*nodes}), len(nodes), len(ends)) == (8, 8, 8)
+        assert {node for pair in ends for node in pair} <= {*nodes}
+        types = {one.get("id"): one.get("attr.type") for one in self.elements(written, "key")}
+        values = {key: self.data(written, *key.split("-")) for key in types}
+        assert {"true", "false"} >= {
+            text for key, texts in values.items() if types[key] == "boolean" for text in texts
+        }
+        assert all(
+            text.isdecimal()
+            for key, texts in values.items()
+            if types[key] == "long"
+            for text in texts
+        )
+
+    def elements(self, written: str, kind: str) -> list[ET.Element]:
+        document = ET.fromstring(written.encode())  # noqa: S314 - our own output
+        return [*document.iter("{http://graphml.graphdrawing.org/xmlns}" + kind)]
 
     def data(self, written: str, domain: str, name: str) -> list[str | None]:
-        document = ET.fromstring(written.encode())  # noqa: S314 - our own output
-        tag = "{http://graphml.graphdrawing.org/xmlns}data"
-        return [one.text for one in document.iter(tag) if one.get("key") == f"{domain}-{name}"]
+        found = self.elements(written, "data")
+        return [one.text for one in found if one.get("key") == f"{domain}-{name}"]
 
     def test_a_missing_session_is_a_node_of_its_own(self):
         """In every format, marked."""

@@ -356,6 +356,18 @@ class Agent(_Strict, frozen=True, kw_only=True):
             return _matcher(facts.ids or ())(session_id) is not None
         return {"always": True, "never": False}.get(facts.needed.value)
 
+    def left_out(
+        self, comparison: Literal["written_again", "copied_prefix", "passed_over"]
+    ) -> tuple[str, ...]:
+        """What a comparison of native records leaves out; nothing if the entry does not say."""
+        fact = None if self.comparison is None else getattr(self.comparison, comparison)
+        return () if fact is None or not fact.known else fact.value
+
+    @property
+    def may_inherit_none(self) -> bool:
+        """Whether a reader may claim that a session of this agent inherits nothing (ASR-409)."""
+        return self.inherits_none is not None and self.inherits_none.possible.value == "yes"
+
     def input_includes_cached(self, format_name: str | None = None) -> bool | None:
         """Whether input tokens include cached ones, in that native format; None where unknown."""
         known = None if format_name is None else self.format(format_name)

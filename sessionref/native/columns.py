@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from sessionref.native.record import NativeRecord
     from sessionref.streams.index import StreamIndex
 
-__all__ = ["Columns", "Records", "Told"]
+__all__ = ["Columns", "Records"]
 
 #: How many bytes of records are handed on to lineage together.
 _BLOCK = 1 << 16
@@ -46,8 +46,6 @@ class Columns:
     header is in row 0; each record has the number of its row as its `seq`.
     """
 
-    __slots__ = ("findings", "gathered", "ids", "lines", "supersedes", "types", "values")
-
     def __init__(self) -> None:
         self.ids: list[str] = []
         self.types: list[str] = []
@@ -56,12 +54,47 @@ class Columns:
         self.supersedes: dict[int, str] = {}
         self.gathered = Gathered()
         self.findings: list[Finding] = []
+        self._decoder = LineDecoder(members=self.gathered.members)
+        self._encode = msgspec.json.Encoder().encode_into
+        # Records that lineage looks at, as lines, and their rows: they wait to be decoded together.
+        self._block = bytearray()
+        self._rows: list[int] = []
 
     def __len__(self) -> int:
         return len(self.ids)
 
+    def add(self, records: Iterable[NativeRecord], line: int) -> None:
+        """Add the records of one line of the log."""
+        watched = self.gathered.watched
+        for record in records:
+            kind = record.type
+            value_of = _value_of.get(kind)
+            self.ids.append(record.id)
+            self.types.append(kind)
+            self.values.append(None if value_of is None else value_of(record) or None)
+            self.lines.append(line)
+            if record.supersedes:
+                self.supersedes[len(self.ids)] = record.supersedes
+            if kind in watched or record.copied_from is not None:
+                self._encode(record, self._block, len(self._block))
+                self._block += b"\n"
+                self._rows.append(len(self.ids))
+        if len(self._block) >= _BLOCK:
+            self.flush()
+
+    def flush(self) -> None:
+        """Give lineage the records that it has not seen yet."""
+        if self._rows:
+            lines = bytes(self._block).splitlines(keepends=True)
+            decoded = self._decoder.decode(Lines(lines, 1, 0, complete=True))
+            types = [record.type for record in decoded.records]
+            self.gathered.take(self._rows, types, decoded.records)
+            self._block.clear()
+            self._rows = []
+
     def closed(self) -> Records | None:
         """What has been added, once all of it was; None where two records have the same ID."""
+        self.flush()
         rows = range(1, len(self.ids) + 1)
         row_of = dict(zip(self.ids, rows, strict=True))
         if len(row_of) != len(rows) or HEADER_ID in row_of:
@@ -146,50 +179,3 @@ _ids = msgspec.msgpack.Decoder(list[str]).decode
 _types = msgspec.msgpack.Decoder(tuple[list[str], list[int]]).decode
 _values = msgspec.msgpack.Decoder(list[str | None]).decode
 _linked = msgspec.msgpack.Decoder(tuple[dict[int, str], Links]).decode
-
-
-class Told:
-    """Fills columns with records, the first of them behind the header."""
-
-    def __init__(self, columns: Columns) -> None:
-        self._columns = columns
-        self._decoder = LineDecoder(members=columns.gathered.members)
-        self._encode = msgspec.json.Encoder().encode_into
-        self._block = bytearray()
-        self._rows: list[int] = []
-        self._watched = columns.gathered.watched
-
-    def add(self, records: Iterable[NativeRecord], line: int) -> None:
-        """Add the records of one line of the log."""
-        columns, block = self._columns, self._block
-        for record in records:
-            kind = record.type
-            columns.ids.append(record.id)
-            columns.types.append(kind)
-            value_of = _value_of.get(kind)
-            columns.values.append(None if value_of is None else value_of(record) or None)
-            columns.lines.append(line)
-            if record.supersedes:
-                columns.supersedes[len(columns.ids)] = record.supersedes
-            if kind in self._watched or record.copied_from is not None:
-                self._encode(record, block, len(block))
-                block += b"\n"
-                self._rows.append(len(columns.ids))
-        if len(block) >= _BLOCK:
-            self.flush()
-
-    @property
-    def waits(self) -> bool:
-        """Whether there is something that lineage has not seen yet."""
-        return bool(self._rows)
-
-    def flush(self) -> None:
-        """Hand on what lineage has not seen yet."""
-        if not self._rows:
-            return
-        lines = bytes(self._block).splitlines(keepends=True)
-        decoded = self._decoder.decode(Lines(lines, 1, 0, complete=True))
-        types = [record.type for record in decoded.records]
-        self._columns.gathered.take(self._rows, types, decoded.records)
-        self._block.clear()
-        self._rows = []

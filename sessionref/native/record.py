@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache, wraps
+from functools import cache, wraps
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Annotated, Any, ParamSpec, Protocol, TypeVar
 
@@ -13,6 +13,7 @@ from msgspec import UNSET, Raw, UnsetType  # noqa: TC002 - the structs below nee
 from sessionref.errors import StreamError
 from sessionref.findings import Finding
 from sessionref.reference import SessionRef
+from sessionref.registry import Registry
 from sessionref.streams.ids import HEADER_ID, at_line
 from sessionref.streams.record import Record
 
@@ -33,6 +34,7 @@ __all__ = [
     "header_record",
     "less_known",
     "native_id",
+    "new_input",
     "row_fault",
 ]
 
@@ -249,6 +251,27 @@ def header_record(
     )
 
 
+def new_input(
+    agent: str, source_format: str, counted: int | None, read: int | None, written: int | None
+) -> int | None:
+    """The input tokens of a call that were neither read from a cache nor written to one.
+
+    The registry entry says whether the source counts cached tokens among the input tokens. If it
+    does, and the counts contradict each other, or if it does not say: None.
+    """
+    cached = (read or 0) + (written or 0)
+    includes = _input_includes_cached(agent, source_format)
+    if counted is None or not cached or includes is False:
+        return counted
+    return counted - cached if includes and counted >= cached else None
+
+
+@cache
+def _input_includes_cached(agent: str, source_format: str) -> bool | None:
+    entry = Registry.default().agent(agent)
+    return None if entry is None else entry.input_includes_cached(source_format)
+
+
 def native_id(value: str | None) -> str | None:
     """`value` where it can be a record ID as it is, else None.
 
@@ -274,7 +297,7 @@ def row_fault(fault: Fault, file: str, line: int) -> Finding:
     )
 
 
-@lru_cache(maxsize=1)
+@cache
 def _package_version() -> str:
     try:
         return version("sessionref")

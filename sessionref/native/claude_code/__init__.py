@@ -10,8 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sessionref.native.claude_code.columns import survey_with_columns
-from sessionref.native.claude_code.records import streams
+from sessionref.native.claude_code.records import streams, survey_with_columns
 from sessionref.native.claude_code.relations import relate
 from sessionref.native.claude_code.rows import AGENT, recognises
 from sessionref.native.claude_code.survey import survey_of

@@ -13,26 +13,30 @@ import hashlib
 import json
 import tempfile
 from decimal import Decimal
-from functools import cache, partial
-from typing import IO, TYPE_CHECKING
+from functools import cache, lru_cache, partial
+from typing import IO, TYPE_CHECKING, TypeAlias, TypeVar
 
 import msgspec
 from msgspec import Raw
 
-from sessionref.agent import ComparisonFacts, Fact
 from sessionref.findings import Finding
 from sessionref.native.claude_code.rows import (
     AGENT,
+    AGENT_PROGRESS,
+    MESSAGES,
     SIDE_AGENT,
     Delegation,
+    Result,
     agent_slot,
     blocks_of,
     delegation,
+    glances_at,
     notification,
     reference,
     rows,
 )
-from sessionref.native.claude_code.survey import rows_by_session
+from sessionref.native.claude_code.survey import Surveyor, rows_by_session
+from sessionref.native.columns import Columns
 from sessionref.native.record import (
     LineIds,
     Native,
@@ -41,6 +45,7 @@ from sessionref.native.record import (
     Usage,
     header_record,
     native_id,
+    new_input,
     row_fault,
 )
 from sessionref.native.rows import Fault, Rows, begins, is_utf8
@@ -48,30 +53,26 @@ from sessionref.registry import Registry
 from sessionref.streams.ids import again, of_part
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from sessionref.native.claude_code.rows import (
+        Block,
         Glance,
+        GlanceBlock,
         GlanceMessage,
         Message,
         Read,
         Row,
         Slot,
+        Tokens,
     )
     from sessionref.native.claude_code.survey import Facts, Survey
+    from sessionref.native.columns import Records
+    from sessionref.native.logs import Log
     from sessionref.native.reader import Lines
     from sessionref.native.record import Report
 
-__all__ = [
-    "FORMAT",
-    "Writer",
-    "block_record",
-    "call_of",
-    "content_digest",
-    "kind_of_row",
-    "streams",
-    "writer_of",
-]
+__all__ = ["FORMAT", "Writer", "content_digest", "streams", "survey_with_columns", "writer_of"]
 
 #: The name of the format.
 FORMAT = "claude-code-jsonl"
@@ -83,6 +84,13 @@ _SPOOL = 16 << 20
 _VENDOR = "com.anthropic.claude-code."
 _SYNTHETIC = "<synthetic>"
 _DIGITS = 30
+_NO_TOKENS = (None, None, None, None)
+
+B = TypeVar("B", "Block", "GlanceBlock")
+
+#: One record of a row: its ID, its type, the entity key that its type has, whether that key is the
+#: source's own, and the block of the message's content that it comes from.
+Part: TypeAlias = "tuple[str, str, str | None, bool, B | None]"
 
 
 def streams(
@@ -173,11 +181,11 @@ _compactions = Rows(_Compaction)
 
 
 class _Place:
-    """Where a row stands among the record IDs of its stream.
+    """Where a row is among the record IDs of its stream.
 
-    `id` is the ID of the row's first record; `derived` says that it is no native one, `capture`
-    that it holds for this capture only. `message_id` is the native key of a message, or None.
-    `source` is the session that the row was copied from, `original` the row's ID there.
+    `id` is the ID of the row's first record; `derived` if it is not a native one, `capture` if it
+    holds for this capture only. `message_id` is the native key of a message, or None. `source` is
+    the session that the row was copied from, `original` the row's ID there.
     """
 
     __slots__ = ("capture", "derived", "id", "message_id", "native", "original", "source")
@@ -192,21 +200,20 @@ class _Place:
         self.source: str | None = None
         self.original: str | None = None
 
-    def copied_from(self, kind: str, number: int | None) -> dict[str, str] | None:
-        """The mark of a copy on a record of the row: its first, or a further one by its number.
+    def copied_from(self, kind: str, record_id: str) -> dict[str, str] | None:
+        """The mark of a copy on one of the row's records (ASR-413).
 
         The copy's records come from the same row as the original's, so they have the same IDs, as
         far as these derive from the row's.
         """
         if self.source is None:
             return None
-        record = self.original
-        if record is not None and number is not None:
-            record = of_part(record, kind, number)
-        elif record is not None and kind == "message":
-            record = f"messageId={record}"
         mark = {"session": self.source, "proof": "native_field"}
-        return mark if record is None else {**mark, "record": record}
+        if self.original is not None:
+            behind = record_id[len(self.id) :]
+            is_message = kind == "message" and not behind
+            mark["record"] = ("messageId=" if is_message else "") + self.original + behind
+        return mark
 
 
 class _Written:
@@ -296,29 +303,11 @@ class Writer:
                 place.native.repeats = first
                 yield self._record(_VENDOR + "repeated-row", place, row)
                 return
-        message = row.message
-        if message is None or row.type not in {"user", "assistant"}:
+        message = row.message if row.type in MESSAGES else None
+        if message is None:
             yield self._other(place, row)
-            yield from self._subagent(place, row)
-            return
-        call = call_of(row, message, place.id)
-        record = self._record("message", place, row)
-        record.message_id = place.message_id or place.id
-        if place.message_id is None:
-            record.id_source = "derived"
-        elif place.derived:
-            record.message_id_source = "native"
-        record.role = message.role or row.type
-        record.inference_id = None if call is None else call[0]
-        if content and message.content:
-            record.content = message.content
-        yield record
-        if call is not None:
-            yield self._inference(place, row, message, call)
-        if begins(message.content, b"["):
-            yield from self._blocks(
-                place, row, message.content, record.inference_id, line, content=content
-            )
+        else:
+            yield from self._message(place, row, message, line, content=content)
         yield from self._subagent(place, row)
 
     def _mark_copy(self, place: _Place, row: Row, line: int) -> None:
@@ -377,31 +366,45 @@ class Writer:
             return record
         return self._record(kind_of_row(row.type), place, row)
 
-    def _inference(
-        self, place: _Place, row: Row, message: Message, call: tuple[str, bool]
-    ) -> NativeRecord:
+    def _message(
+        self, place: _Place, row: Row, message: Message, line: int, *, content: bool
+    ) -> Iterator[NativeRecord]:
+        """The records of a message row, as `parts_of` decides."""
+        blocks: Sequence[Block] = ()
+        if begins(message.content, b"["):
+            blocks = blocks_of(message.content, lambda fault: self._block_fault(fault, line))
+        parts = parts_of(row, message, blocks, place.id, place.message_id)
+        call = next((key for _, kind, key, _, _ in parts if kind == "inference"), None)
+        for record_id, kind, key, is_native, block in parts:
+            record = self._record(kind, place, row, record_id)
+            if kind == "message":
+                record.message_id = key
+                if is_native and place.derived:
+                    record.message_id_source = "native"
+                record.role = message.role or row.type
+                record.inference_id = call
+                if content and message.content:
+                    record.content = message.content
+            elif kind == "inference":
+                self._fill_inference(record, row, message)
+                record.inference_id = key
+                if is_native:
+                    record.inference_id_source = "native"
+            elif block is not None:
+                record.call_id = key
+                _fill_block(record, block, call, is_native=is_native, content=content)
+            yield record
+
+    def _fill_inference(self, record: NativeRecord, row: Row, message: Message) -> None:
         """A snapshot of a model call: the next revision where the call was written before."""
-        key, native = call
-        record = self._part("inference", place, row, 0)
-        record.inference_id = key
-        if native:
-            record.inference_id_source = "native"
-        record.supersedes, request = self.revised(message.id, row.request_id, record.id)
+        record.supersedes, record.request_id = self.revised(message.id, row.request_id, record.id)
         if message.model is not None:
             record.model = {"id": message.model}
-        usage = message.usage
-        if usage is not None:
-            record.usage = Usage(
-                input_tokens=usage.input_tokens,
-                cache_read_tokens=usage.cache_read_input_tokens,
-                cache_write_tokens=usage.cache_creation_input_tokens,
-                output_tokens=usage.output_tokens,
-            )
+        if message.usage is not None:
+            record.usage = Usage(*tokens_of(message.usage))
         amount = _amount(row.cost)
         if amount is not None:
             record.cost = [{"amount": amount, "currency": "USD"}]
-        record.request_id = request
-        return record
 
     def revised(
         self, message_id: str | None, request_id: str | None, record_id: str
@@ -442,14 +445,14 @@ class Writer:
         told = None if row.type != "user" else notification(row)
         known = None if told is None else self._agents.get(told.task_id)
         if told is not None and known is not None:
-            record = self._part("subagent", place, row, 0)
+            record = self._record("subagent", place, row, of_part(place.id, "subagent", 0))
             record.status = told.status
             self._revise(record, known)
             self._agents[told.task_id] = record
             yield record
 
     def _announce(self, place: _Place, row: Row, child: str, said: Delegation) -> NativeRecord:
-        record = self._part("subagent", place, row, 0)
+        record = self._record("subagent", place, row, of_part(place.id, "subagent", 0))
         record.child_session = child
         record.call_id = said.call_id
         record.status = said.status
@@ -478,71 +481,85 @@ class Writer:
         if known.is_async is not None:
             record.is_async, record.awaited = known.is_async, known.awaited
 
-    def _blocks(
-        self,
-        place: _Place,
-        row: Row,
-        raw: Raw,
-        inference_id: str | None,
-        line: int,
-        *,
-        content: bool,
-    ) -> Iterator[NativeRecord]:
-        """Tool calls and results, from the blocks of a message's content."""
-        blocks = blocks_of(raw, lambda fault: self._block_fault(fault, line))
-        for number, block in enumerate(blocks):
-            kind = block_record(block.type)
-            if kind == "tool_call":
-                record = self._part("tool_call", place, row, number)
-                record.call_id = block.id or record.id
-                if not block.id:
-                    record.call_id_source = "derived"
-                record.inference_id = inference_id
-                record.name = block.name
-                if content and block.input:
-                    record.input = block.input
-                yield record
-            elif kind == "tool_result":
-                record = self._part("tool_result", place, row, number)
-                record.call_id = block.tool_use_id or None
-                record.is_error = block.is_error
-                if content and block.content:
-                    record.content = block.content
-                yield record
-
     def _block_fault(self, fault: Fault, line: int) -> None:
         path = "$.message.content" + fault.path.removeprefix("$")
         self._report(row_fault(Fault(fault.code, path, fault.message), self._file, line))
 
-    def _record(self, kind: str, place: _Place, row: Row) -> NativeRecord:
-        """The first record of a row."""
+    def _record(
+        self, kind: str, place: _Place, row: Row, record_id: str | None = None
+    ) -> NativeRecord:
+        """A record of a row: its first, or a further one under an ID derived from the first's."""
         self._seq += 1
+        is_first = record_id is None or record_id == place.id
+        record_id = record_id or place.id
         return NativeRecord(
             type=kind,
             seq=self._seq,
-            id=place.id,
+            id=record_id,
             ts=row.timestamp,
-            id_source="derived" if place.derived else None,
+            id_source="derived" if place.derived or not is_first else None,
             id_scope="capture" if place.capture else None,
-            copied_from=place.copied_from(kind, None),
-            native=place.native,
-        )
-
-    def _part(self, kind: str, place: _Place, row: Row, number: int) -> NativeRecord:
-        """A further record of a row, under an ID derived from the row's and its place in it."""
-        self._seq += 1
-        return NativeRecord(
-            type=kind,
-            seq=self._seq,
-            id=of_part(place.id, kind, number),
-            ts=row.timestamp,
-            id_source="derived",
-            id_scope="capture" if place.capture else None,
-            copied_from=place.copied_from(kind, number),
+            copied_from=place.copied_from(kind, record_id),
+            native=place.native if is_first else None,
         )
 
 
-def call_of(
+def parts_of(
+    row: Row | Glance,
+    message: Message | GlanceMessage,
+    blocks: Sequence[B],
+    row_id: str,
+    message_id: str | None,
+) -> list[Part[B]]:
+    """The records that a message row gives: this alone decides it, for streams and for columns.
+
+    `row_id` is the ID of the row's first record, `message_id` the native key of the message.
+    """
+    parts: list[Part[B]] = [(row_id, "message", message_id or row_id, message_id is not None, None)]
+    call = _call_of(row, message, row_id)
+    if call is not None:
+        key, is_native = call
+        parts.append((of_part(row_id, "inference", 0), "inference", key, is_native, None))
+    for number, block in enumerate(blocks):
+        kind = block.type
+        if kind is None:
+            continue
+        # Tools that the provider runs have blocks of their own types: `server_tool_use`,
+        # `mcp_tool_use`, `web_search_tool_result`.
+        if kind.endswith("tool_use"):
+            record_id = of_part(row_id, "tool_call", number)
+            parts.append((record_id, "tool_call", block.id or record_id, bool(block.id), block))
+        elif kind.endswith("tool_result"):
+            parts.append((of_part(row_id, "tool_result", number), "tool_result", None, True, block))
+    return parts
+
+
+def _fill_block(
+    record: NativeRecord, block: Block, call: str | None, *, is_native: bool, content: bool
+) -> None:
+    """A tool call, or the result of one."""
+    if record.type == "tool_result":
+        record.call_id = block.tool_use_id or None
+        record.is_error = block.is_error
+        if content and block.content:
+            record.content = block.content
+        return
+    if not is_native:
+        record.call_id_source = "derived"
+    record.inference_id = call
+    record.name = block.name
+    if content and block.input:
+        record.input = block.input
+
+
+def tokens_of(usage: Tokens) -> tuple[int | None, int | None, int | None, int | None]:
+    """Tokens of a model call: new input, read from a cache, written to one, output."""
+    read, written = usage.cache_read_input_tokens, usage.cache_creation_input_tokens
+    fresh = new_input(AGENT, FORMAT, usage.input_tokens, read, written)
+    return fresh, read, written, usage.output_tokens
+
+
+def _call_of(
     row: Row | Glance, message: Message | GlanceMessage, row_id: str
 ) -> tuple[str, bool] | None:
     """The inference ID of the model call behind a row, and whether it is native (ASR-073, 074).
@@ -561,15 +578,7 @@ def call_of(
     return None
 
 
-def block_record(block_type: str | None) -> str | None:
-    """The type of the record of a block of content, None where it makes none."""
-    if block_type is None:
-        return None
-    if block_type.endswith("tool_use"):
-        return "tool_call"
-    return "tool_result" if block_type.endswith("tool_result") else None
-
-
+@lru_cache(maxsize=256)
 def kind_of_row(row_type: str | None) -> str:
     """The type of the one record of a row that is nothing known."""
     return _VENDOR + (row_type or "row")
@@ -592,11 +601,7 @@ def content_digest(data: bytes) -> bytes:
 
 @cache
 def _written_again() -> tuple[str, ...]:
-    match Registry.default()[AGENT].comparison:
-        case ComparisonFacts(written_again=Fact(value=tuple() as names)):
-            return names
-        case _:  # pragma: no cover - the entry names them
-            return ()
+    return Registry.default()[AGENT].left_out("written_again")
 
 
 def _trigger(raw: Raw) -> str | None:
@@ -610,3 +615,156 @@ def _amount(raw: Raw) -> str | None:
         return None
     amount = Decimal(text.decode())
     return format(amount, "f") if abs(amount.adjusted()) < _DIGITS else None
+
+
+# -- Records as columns ----------------------------------------------------------------------------
+
+
+def survey_with_columns(log: Log, report: Report) -> tuple[Survey, Records | None]:
+    """The survey of a transcript, and its records as columns if one pass is enough to know them.
+
+    It is for a plain transcript: one session, no row with a fault, none written twice. Of others
+    the columns are None. `report` gets the faults of lines.
+
+    Only the members that lineage and usage need are looked at, so a fault in another member of a
+    row does not show here.
+    """
+    reader = _ColumnReader(log.name, report)
+    for number, lines, complete in log.batches(report):
+        # What the decoder takes whole is neither blank nor has it NUL bytes.
+        if not (complete and reader.read(number, lines)):
+            for line, data in log.held(number, lines, report, complete=complete):
+                reader.read_whole(line, data)
+    return reader.end()
+
+
+class _ColumnReader:
+    """Surveys a transcript and writes its records as columns.
+
+    Nine of ten rows say nothing of other sessions, so a few of their members are enough: a
+    `Glance`. The others are decoded as a whole, go through `Writer`, and its records into the same
+    columns.
+    """
+
+    def __init__(self, file: str, report: Report) -> None:
+        self._surveyor = Surveyor(file, report)
+        self._columns = Columns()
+        self._writer = Writer(
+            file, self._columns.findings.append, set(), lambda _row, _line: None, content=False
+        )
+        self._is_plain = True
+
+    def read(self, number: int, lines: Sequence[bytes]) -> bool:
+        """Read consecutive lines, the first of which is `number`.
+
+        False if not all of them are rows without a fault; then none was read.
+        """
+        if not self._is_plain:
+            return False
+        try:
+            glances = glances_at(lines)
+        except (msgspec.DecodeError, RecursionError):
+            return False
+        at = 0
+        while at < len(lines):
+            going_on = self._surveyor.going_on
+            if going_on is not None:
+                at = self._glance(number, glances, at, going_on)
+            if at < len(lines):
+                self.read_whole(number + at, lines[at].rstrip(b"\r\n"))
+                at += 1
+        return True
+
+    def read_whole(self, line: int, data: bytes) -> None:
+        """Read a row as a whole."""
+        row = self._surveyor.line(line, data)
+        if row is None or not self._surveyor.is_plain:
+            self._is_plain = False
+        if row is not None and self._is_plain:
+            self._columns.add(self._writer.row(line, b"", row), line)
+
+    def _glance(
+        self,
+        number: int,
+        glances: Sequence[Glance],
+        start: int,
+        going_on: tuple[Facts, str | None, str | None],
+    ) -> int:
+        """Go on as long as rows need a glance only; the place of the first that needs more."""
+        facts, session_id, agent_id = going_on
+        columns = self._columns
+        add_id, add_type = columns.ids.append, columns.types.append
+        add_value, add_line = columns.values.append, columns.lines.append
+        before = len(columns.ids)
+        ids: list[str] = []
+        messages = False
+        at = start
+        for at, row in enumerate(glances[start:] if start else glances, start):
+            uuid, kind = row.uuid, row.type
+            if (
+                not uuid
+                or row.session_id != session_id
+                or row.agent_id != agent_id
+                or row.forked_from
+            ):
+                break
+            if kind in MESSAGES:
+                message, result = row.message, row.tool_use_result
+                if (
+                    message is None
+                    or row.origin
+                    or row.cost
+                    or (isinstance(result, Result) and (result.agent_id or result.run_id))
+                ):
+                    break
+                messages = True
+                self._message(uuid, row, message, number + at)
+            elif kind == "system" or (row.data is not None and row.data.type == AGENT_PROGRESS):
+                break
+            else:
+                add_id(uuid)
+                add_type(kind_of_row(kind))
+                add_value(None)
+                add_line(number + at)
+            ids.append(uuid)
+        else:
+            at += 1
+        if ids:
+            self._writer.pass_over(len(columns.ids) - before)
+            facts.note_many(ids, messages=messages)
+            together = "\n".join(ids)
+            if "=" in together or "/" in together or len(min(ids, key=len)) == 1:
+                # Such records get derived IDs.
+                self._is_plain = self._is_plain and None not in map(native_id, ids)
+        return at
+
+    def _message(self, uuid: str, row: Glance, message: GlanceMessage, line: int) -> None:
+        """Add the records of a message that says nothing of other sessions."""
+        columns, content = self._columns, message.content
+        blocks: Sequence[GlanceBlock] = content if isinstance(content, list) else ()
+        for record_id, kind, key, is_native, _ in parts_of(row, message, blocks, uuid, uuid):
+            columns.ids.append(record_id)
+            columns.types.append(kind)
+            columns.values.append(key)
+            columns.lines.append(line)
+            if kind == "inference":
+                supersedes, request = self._writer.revised(message.id, row.request_id, record_id)
+                if supersedes is not None:
+                    columns.supersedes[len(columns.ids)] = supersedes
+                columns.flush()  # calls stand in the order of their rows
+                columns.gathered.add_call(
+                    len(columns.ids),
+                    _NO_TOKENS if message.usage is None else tokens_of(message.usage),
+                    message.model,
+                    row.timestamp,
+                    request,
+                    derived=not is_native,
+                )
+
+    def end(self) -> tuple[Survey, Records | None]:
+        """The survey and the columns, once all lines were read."""
+        survey = self._surveyor.end()
+        if not self._is_plain or len(survey.slots) != 1:
+            return survey, None
+        (facts,) = survey.slots.values()
+        return survey, None if facts.repeated else self._columns.closed()

@@ -14,10 +14,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 
 from sessionref.native.claude_code.records import content_digest, writer_of
-from sessionref.native.claude_code.rows import SIDE_AGENT, agent_slot, ignore, is_short, reference
+from sessionref.native.claude_code.rows import (
+    AGENT,
+    SIDE_AGENT,
+    agent_slot,
+    ignore,
+    is_short,
+    reference,
+)
 from sessionref.native.claude_code.survey import rows_by_session
 from sessionref.native.record import Segment, less_known, native_id
 from sessionref.native.rows import Rows
+from sessionref.registry import Registry
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -244,7 +252,7 @@ class _Subagent:
             through = native_id(context[1])
             if through is not None:
                 inherits["throughId"] = through
-        elif delegations and self._owns_file:
+        elif delegations and self._owns_file and Registry.default()[AGENT].may_inherit_none:
             # The rule `delegated-fresh-subagent`.
             facets["inherits"] = {"mode": "none", "evidence": _STRUCTURE}
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = [
     "AGENT",
     "AGENT_PROGRESS",
+    "MESSAGES",
     "ROW_TYPES",
     "SIDE_AGENT",
     "Block",
@@ -40,6 +41,7 @@ __all__ = [
     "Result",
     "Row",
     "Slot",
+    "Tokens",
     "agent_slot",
     "blocks_of",
     "delegation",
@@ -76,6 +78,9 @@ ROW_TYPES = frozenset(
         "file-history-snapshot",
     }
 )
+
+#: The types of rows that are messages.
+MESSAGES = frozenset({"user", "assistant"})
 
 #: The type of the data of a `progress` row that embeds a subagent's message.
 AGENT_PROGRESS = "agent_progress"

@@ -17,7 +17,14 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sessionref.findings import Finding
-from sessionref.native.claude_code.rows import Delegation, agent_slot, delegation, is_short, rows
+from sessionref.native.claude_code.rows import (
+    MESSAGES,
+    Delegation,
+    agent_slot,
+    delegation,
+    is_short,
+    rows,
+)
 from sessionref.native.record import native_id, row_fault
 from sessionref.native.rows import NoRow
 
@@ -40,7 +47,6 @@ __all__ = [
 ]
 
 _IDENTITY = frozenset({"$.sessionId", "$.agentId"})
-_CHAT = frozenset({"user", "assistant"})
 _TELLING = frozenset({"user", "progress"})
 
 
@@ -122,7 +128,7 @@ class Facts:
                 self.repeated.add(uuid)
             else:
                 self.seen.add(uuid)
-            if kind in _CHAT:
+            if kind in MESSAGES:
                 self.continued_in = None
         elif kind == "continued-in":
             self.continued_in = row.continued_in_session_id or None
@@ -176,7 +182,7 @@ class Facts:
                 self._leading = False
                 self.from_summary = not self.seen and row.is_compact_summary is True
             else:
-                is_message = row.message is not None and row.type in _CHAT
+                is_message = row.message is not None and row.type in MESSAGES
                 self.marked = (mark.session_id or "", mark.message_uuid, is_message, uuid)
         if mark is not None and not self._leading:
             self.marked_later = mark.session_id

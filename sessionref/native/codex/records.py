@@ -31,6 +31,7 @@ from sessionref.native.record import (
     NativeStream,
     Usage,
     header_record,
+    new_input,
     row_fault,
 )
 from sessionref.native.rows import Fault, NoRow, is_utf8
@@ -291,14 +292,11 @@ class Writer:
 
 
 def _usage(counts: Counts) -> Usage:
-    cached = counts.cached_input_tokens or 0
-    written = counts.cache_write_input_tokens or 0
-    fresh = None if counts.input_tokens is None else counts.input_tokens - cached - written
+    read, written = counts.cached_input_tokens, counts.cache_write_input_tokens
     return Usage(
-        # Counts that contradict each other say nothing about what was fresh.
-        input_tokens=None if fresh is None or fresh < 0 else fresh,
-        cache_read_tokens=counts.cached_input_tokens,
-        cache_write_tokens=counts.cache_write_input_tokens,
+        input_tokens=new_input(AGENT, FORMAT, counts.input_tokens, read, written),
+        cache_read_tokens=read,
+        cache_write_tokens=written,
         output_tokens=counts.output_tokens,
         reasoning_tokens=counts.reasoning_output_tokens,
     )

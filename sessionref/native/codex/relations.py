@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 
 from sessionref.native.codex.records import Writer
-from sessionref.native.codex.rows import AGENT, PASSED_OVER, ignore, named_turn, rows
+from sessionref.native.codex.rows import AGENT, ignore, named_turn, rows
 from sessionref.native.record import Segment, less_known
 from sessionref.native.rows import NoRow
 from sessionref.reference import SessionRef
+from sessionref.registry import Registry
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -152,7 +153,7 @@ class _Scope:
         if source is not None:
             return self._copied_head(thread, source)
         is_main = not meta.parents and meta.scope != "subagent"
-        if is_main and not thread.survey.other_metas:
+        if is_main and Registry.default()[AGENT].may_inherit_none and not thread.survey.other_metas:
             # The rule `unforked-single-meta`.
             return {"mode": "none", "evidence": _STRUCTURE}
         return None
@@ -285,12 +286,13 @@ def _begins_with(longer: _Thread, shorter: _Thread) -> bool:
 
 def _items(lines: Lines) -> Iterator[tuple[int, bytes, Row]]:
     """The rows that a comparison looks at."""
+    passed_over = Registry.default()[AGENT].left_out("passed_over")
     for line, data in lines(ignore):
         try:
             row = rows.decode(data, ignore)
         except NoRow:
             continue
-        if row.type not in PASSED_OVER:
+        if row.type not in passed_over:
             yield line, data, row
 
 
@@ -325,18 +327,22 @@ def _equal_head(fork: _Thread, parent: _Thread) -> int | None:
 
 
 def _same(data: bytes, other: bytes) -> bool:
-    """Whether two items are equal but for the outer time, whatever the order of their members."""
+    """Whether two items are equal, whatever the order of their members.
+
+    A fork writes its parent's items again with times of its own, so the entry of the registry says
+    which members of a row are left out (`comparison.copied_prefix`).
+    """
     return _plain(data) == _plain(other)
 
 
 def _plain(data: bytes) -> bytes:
     try:
-        return _encode(_without_time(msgspec.json.decode(data)))
+        return _encode(_without_own(msgspec.json.decode(data)))
     except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
         pass
     try:  # no UTF-8, or a lone surrogate
         item = json.loads(data.decode(errors="surrogateescape"))
-        return json.dumps(_without_time(item), sort_keys=True).encode()
+        return json.dumps(_without_own(item), sort_keys=True).encode()
     except RecursionError:  # nested too deeply: then it is equal to nothing that has another time
         return data
 
@@ -344,8 +350,9 @@ def _plain(data: bytes) -> bytes:
 _encode = msgspec.json.Encoder(order="sorted").encode
 
 
-def _without_time(item: dict[str, Any]) -> dict[str, Any]:
-    item.pop("timestamp", None)
+def _without_own(item: dict[str, Any]) -> dict[str, Any]:
+    for name in Registry.default()[AGENT].left_out("copied_prefix"):
+        item.pop(name, None)
     return item
 
 

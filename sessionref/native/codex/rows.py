@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AGENT",
-    "PASSED_OVER",
     "Counts",
     "Payload",
     "Row",
@@ -32,10 +31,6 @@ __all__ = [
 
 #: The registered short name.
 AGENT = "codex"
-
-#: The kinds of rows that a comparison with the parent's passes over, as the registry entry says.
-PASSED_OVER = frozenset({"session_meta", "turn_context"})
-
 
 #: The `type` of the rows of a rollout; each has a `payload`.
 ROW_TYPES = frozenset(

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 ROOT = Path(__file__).resolve().parent.parent
-VECTORS = ROOT / "grammar" / "conformance" / "streams" / "rules"
+VECTORS = ROOT / "sessionref" / "data" / "rules"
 #: The folders of native logs, and how deep the cases lie that are read apart from each other.
 CORPORA = {"corpus": 2, "corpus-large": 2, "corpus-2026": 1}
 BY = ("session", "family", "agent", "day", "model")
@@ -116,7 +116,7 @@ def answers(folder: Path) -> Iterator[tuple[str, str]]:
 
 def of_vectors(into: Path) -> Iterator[tuple[str, Path]]:
     """The streams or logs of each conformance vector, written to files of a folder each."""
-    for path in sorted(VECTORS.glob("*.json")):
+    for path in sorted(VECTORS.glob("ASR-*.json")):
         for case in json.loads(path.read_text(encoding="utf-8")).get("cases", ()):
             folder = into / case["id"]
             folder.mkdir(parents=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
-from sessionref.checks.rules import Code, rules
+from sessionref.checks.book import Code, book
 from sessionref.streams.chains import LINK_FAULTS
 from sessionref.streams.decode import FAULTS
 
@@ -46,6 +46,6 @@ OTHER_CODES: dict[str, Code] = {
 @cache
 def all_codes() -> Mapping[str, Code]:
     """All codes, those of rules included."""
-    return {code: said for rule in rules().values() for code, said in rule.codes.items()} | (
+    return {code: said for rule in book().rules.values() for code, said in rule.codes.items()} | (
         OTHER_CODES
     )

@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
-from itertools import groupby
+from itertools import chain, groupby
 from typing import TYPE_CHECKING, TypeAlias
 
 import msgspec
 
+from sessionref.checks.agents import (
+    agent_name_findings,
+    namespace_findings,
+    short_name_findings,
+)
 from sessionref.checks.causes import Causes, root_causes
+from sessionref.checks.claims import inference_rule_findings, mirror_findings, root_findings
+from sessionref.checks.entities import (
+    capture_scope_findings,
+    entity_key_findings,
+    id_source_findings,
+    inference_id_findings,
+)
 from sessionref.checks.envelopes import Envelopes
 from sessionref.checks.lineages import Lineages
+from sessionref.checks.references import lower_case_findings
 from sessionref.checks.resolutions import resolution_findings
-from sessionref.checks.rules import rules
 from sessionref.checks.view import View
 from sessionref.lineage.gather import Gathered
 from sessionref.scope.resolve import Resolver
@@ -27,10 +39,26 @@ if TYPE_CHECKING:
     from sessionref.streams.observe import Observer
     from sessionref.streams.source import Input
 
-__all__ = ["OBSERVERS", "Strict", "check"]
+__all__ = ["OBSERVERS", "RULES", "Strict", "check"]
 
 #: What a scope must have been read with, so that every rule finds what it looks at.
 OBSERVERS: tuple[Callable[[], Observer], ...] = (Envelopes, Gathered)
+
+#: The rules that look at a stream for themselves, in the order of their numbers. Faults under all
+#: other rules are found where streams are read, references resolved and lineage worked out.
+RULES: dict[str, Callable[[View], Iterable[Finding]]] = {
+    "ASR-054": namespace_findings,
+    "ASR-056": agent_name_findings,
+    "ASR-057": short_name_findings,
+    "ASR-059": lower_case_findings,
+    "ASR-065": entity_key_findings,
+    "ASR-067": id_source_findings,
+    "ASR-070": capture_scope_findings,
+    "ASR-074": inference_id_findings,
+    "ASR-402": root_findings,
+    "ASR-404": inference_rule_findings,
+    "ASR-422": mirror_findings,
+}
 
 #: Gives what the strict pass finds in an input of that name.
 Strict: TypeAlias = "Callable[[Input, str | None], Iterable[Finding]]"
@@ -52,7 +80,6 @@ class _Run:
     def __init__(self, scope: Scope, strict: Strict | None) -> None:
         self._scope = scope
         self._strict = strict
-        self._rules = tuple(rules().values())
         self._lineages = Lineages(scope)
         self._captures = sorted(scope.captures, key=lambda capture: capture.place)
         #: The accounts whose captures are read, by capture; repeats have none.
@@ -121,19 +148,12 @@ class _Run:
             self._waiting.update(zip(account.captures, found, strict=True))
         return self._waiting.pop(capture)
 
-    def _by_rules(self, capture: Capture, raised: Iterable[Finding]) -> list[Finding]:
-        """What the rules say of a capture, and what was raised under none of them."""
-        by_rule: dict[str | None, list[Finding]] = {}
-        for finding in raised:
-            by_rule.setdefault(finding.rule, []).append(finding)
-        view = View(capture, self._scope.registry, by_rule, self._lineages.claimed(capture))
-        found: list[Finding] = []
-        for rule in self._rules:
-            found += rule.check(view)
-            by_rule.pop(rule.number, None)
-        for left in by_rule.values():
-            found += left
-        return found
+    def _by_rules(self, capture: Capture, raised: Sequence[Finding]) -> list[Finding]:
+        """What was raised about a capture and what the rules find in it, in the order of rules."""
+        broken = frozenset(finding.rule for finding in raised)
+        view = View(capture, self._scope.registry, broken, self._lineages.claimed(capture))
+        found = [*raised, *chain.from_iterable(look(view) for look in RULES.values())]
+        return sorted(found, key=_by_rule)
 
 
 class _ByLine:
@@ -176,6 +196,11 @@ def _split(index: StreamIndex) -> Iterator[int]:
         for rows in index.superseded.values():
             if len(rows) > 1:
                 yield from (index.hit(row).line for row in rows)
+
+
+def _by_rule(finding: Finding) -> str:
+    """The rule, and for a finding under none something behind all rules."""
+    return finding.rule or "none"
 
 
 def _line(finding: Finding) -> int:

@@ -1,16 +1,14 @@
-"""What the function of a rule looks at: one stream, its scope, and what reading it has found."""
+"""What a rule that looks for itself is given: one stream, its scope, and what was found so far."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from sessionref.checks.book import book
 from sessionref.findings import Finding
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
     from sessionref.agent import Agent
-    from sessionref.findings import Severity
     from sessionref.lineage.effective import Effective
     from sessionref.registry import Registry
     from sessionref.scope.capture import Capture
@@ -22,24 +20,23 @@ __all__ = ["View"]
 class View:
     """One stream of a scope.
 
-    `raised` are the findings that reading the stream and resolving its references gave, by their
-    rule; those under no rule stand under None. `claimed` is what the stream claims of the effective
-    lineage of its session.
+    `broken` are the rules under which reading the stream or resolving its references found a fault.
+    `claimed` is what the stream claims of the effective lineage of its session.
     """
 
-    __slots__ = ("_raised", "capture", "claimed", "registry")
+    __slots__ = ("broken", "capture", "claimed", "registry")
 
     def __init__(
         self,
         capture: Capture,
         registry: Registry,
-        raised: Mapping[str | None, Sequence[Finding]],
+        broken: frozenset[str | None],
         claimed: Effective,
     ) -> None:
         self.capture = capture
         self.registry = registry
+        self.broken = broken
         self.claimed = claimed
-        self._raised = raised
 
     @property
     def agent(self) -> Agent | None:
@@ -52,10 +49,6 @@ class View:
         """The records of the stream."""
         return self.capture.index
 
-    def of(self, rule: str) -> Iterable[Finding]:
-        """What reading and resolving raised under a rule."""
-        return self._raised.get(rule, ())
-
     def observed(self, name: str) -> Any:
         """What the observer of that name gathered, None where it did not look."""
         return self.capture.observed.get(name)
@@ -64,19 +57,21 @@ class View:
         self,
         rule: str,
         code: str,
-        severity: Severity,
         message: str,
         *,
         row: int = 0,
         path: str | None = None,
         span: tuple[int, int] | None = None,
     ) -> Finding:
-        """A finding about the record in `row`; `path` is a JSON path into it."""
+        """A finding about the record in `row`; `path` is a JSON path into it.
+
+        The rule book says how severe it is.
+        """
         hit = self.index.hit(row)
         return Finding(
             rule=rule,
             code=code,
-            severity=severity,
+            severity=book().rules[rule].codes[code].severity,
             message=message,
             session=hit.session,
             seq=hit.seq,

@@ -26,7 +26,7 @@ from sessionref.streams.source import plain_chunks
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from sessionref.checks.rules import Rule
+    from sessionref.checks.book import Rule
     from sessionref.findings import Finding
 
 __all__ = ["FORMATS", "MOST_TIMES", "Excerpts", "FindingWriter", "Statistics", "marked", "writer"]
@@ -226,7 +226,7 @@ class _Sarif:
                 {
                     "id": rule.number,
                     "shortDescription": {"text": rule.summary},
-                    "fullDescription": {"text": rule.explanation},
+                    "fullDescription": {"text": rule.text},
                     "properties": {"kind": rule.kind},
                 }
                 for rule in rules

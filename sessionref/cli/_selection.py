@@ -12,7 +12,7 @@ from sessionref.cli._text import shown
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from sessionref.checks.rules import Rule
+    from sessionref.checks.book import Rule
     from sessionref.findings import Finding
 
 __all__ = ["Selection"]
@@ -64,7 +64,7 @@ def _chosen(option: str, texts: Iterable[str], rules: Mapping[str, Rule]) -> _Ch
             numbers.append(name.upper())
         else:
             raise click.BadParameter(
-                f"{shown(name)} is neither a rule, nor how one begins, nor a code",
+                f"unknown rule, rule prefix or code: {shown(name)}",
                 param_hint=option,
             )
     return _Chosen(tuple(numbers), frozenset(codes))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from sessionref.api import strictly
-from sessionref.checks.rules import rules
+from sessionref.checks.book import book
 from sessionref.checks.run import check
 from sessionref.cli._common import (
     UNREADABLE,
@@ -31,7 +31,7 @@ from sessionref.native.convert import UNREAD
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
-    from sessionref.checks.rules import Rule
+    from sessionref.checks.book import Rule
     from sessionref.checks.run import Strict
     from sessionref.findings import Severity
     from sessionref.registry import Registry
@@ -44,10 +44,10 @@ def _rule(context: click.Context, parameter: click.Parameter, text: str | None) 
     if text is None:
         return None
     number = text.upper().removeprefix("ASR-")
-    found = rules().get(f"ASR-{number.zfill(3)}")
+    found = book().rules.get(f"ASR-{number.zfill(3)}")
     if found is None:
         raise click.BadParameter(
-            f"there is no rule {shown(text)}; --rules lists all", context, parameter
+            f"unknown rule: {shown(text)}; --rules lists all rules", context, parameter
         )
     return found
 
@@ -117,7 +117,7 @@ def command(
     code is 1 where a finding of severity error is shown, and 3 where something could not be read.
     """
     form = "json" if as_json else form
-    known = rules()
+    known = book().rules
     if as_rules:
         _print_rules([*known.values()], as_json=form == "json")
         return

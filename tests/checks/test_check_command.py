@@ -20,7 +20,7 @@ from jsonschema import Draft7Validator
 
 import sessionref
 from sessionref import api
-from sessionref.checks.rules import rules
+from sessionref.checks.book import book
 from sessionref.cli import _findings, _workers
 from sessionref.cli._app import program
 from sessionref.findings import Finding
@@ -177,7 +177,7 @@ def test_sarif_says_what_was_found(folder: Path) -> None:
     (run_of,) = sarif("a b.jsonl")["runs"]
     driver = run_of["tool"]["driver"]
     assert driver["version"] == sessionref.__version__
-    assert [rule["id"] for rule in driver["rules"]] == list(rules())
+    assert [rule["id"] for rule in driver["rules"]] == list(book().rules)
     assert [(r["ruleId"], r["level"]) for r in run_of["results"]] == [
         ("duplicate-member", "warning"),
         ("ASR-063", "error"),
@@ -353,27 +353,27 @@ def test_one_file_through_two_links_is_checked_once(folder: Path) -> None:
 
 
 def test_the_table_of_rules() -> None:
-    """Number, kind, worst severity and summary of each; and where the vectors are."""
+    """Number, kind, worst severity and summary of each; and where its file is."""
     result = run("--rules")
     lines = result.stdout.splitlines()
-    assert [line.split()[0] for line in lines[:-2]] == list(rules())
+    assert [line.split()[0] for line in lines[:-2]] == list(book().rules)
     assert lines[14].split()[:3] == ["ASR-064", "reader", "error"]
-    assert "grammar/conformance/streams/rules/<rule>.json" in lines[-1]
+    assert "sessionref/data/rules/<rule>.json" in lines[-1]
     first = objects(run("--rules", "--json").stdout)[0]
     assert first["rule"] == "ASR-050"
     assert first["kind"] == "checked"
     assert first["codes"]["no-header"]["severity"] == "error"
-    assert first["vectors"] == "grammar/conformance/streams/rules/ASR-050.json"
+    assert first["vectors"] == "sessionref/data/rules/ASR-050.json"
 
 
-@pytest.mark.parametrize("number", rules())
+@pytest.mark.parametrize("number", book().rules)
 def test_each_rule_is_explained_with_a_good_and_a_bad_example(number: str) -> None:
     result = run("--explain", number)
-    rule = rules()[number]
+    rule = book().rules[number]
     assert result.exit_code == 0
     assert result.stdout.startswith(f"{number} ({rule.kind} rule)\n\n{rule.summary}\n")
-    assert f"\nGood: {rule.good.about}\n" in result.stdout
-    assert f"\nBad: {rule.bad.about}\n" in result.stdout
+    assert f"\nGood: {rule.good['about']}\n" in result.stdout
+    assert f"\nBad: {rule.bad['about']}\n" in result.stdout
     assert result.stdout.count("=> ") == 2
     assert run("--explain", number.removeprefix("ASR-0")).stdout == result.stdout
     assert json.loads(run("--explain", number.lower(), "--json").stdout)["rule"] == number

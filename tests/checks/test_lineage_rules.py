@@ -12,7 +12,7 @@ import pytest
 from check_streams import Named, edited, encoded, found, header, told
 from click.testing import CliRunner
 
-from sessionref.checks.rules import rules
+from sessionref.checks.book import book
 from sessionref.checks.run import OBSERVERS, check
 from sessionref.cli._app import program
 from sessionref.scope.scope import Scope
@@ -734,7 +734,7 @@ def test_streams_without_records_or_observers_have_no_lineage() -> None:
 def test_the_list_of_rules_has_no_hole(tmp_path: Path) -> None:
     """ASR-400 to 427, each of its kind, as the command lists them."""
     numbers = [f"ASR-{number}" for number in range(400, 428)]
-    known = rules()
+    known = book().rules
     assert [number for number in known if number >= "ASR-400"] == numbers
     listed = CliRunner().invoke(program, ["check", "--rules"]).output
     assert [line[:7] for line in listed.splitlines() if line.startswith("ASR-4")] == numbers

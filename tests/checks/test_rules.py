@@ -1,83 +1,86 @@
-"""The register of rules, and the vectors that are published of each."""
+"""The rule book: what its files hold, and that they alone say what a rule is."""
 
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from check_streams import found
+from check_streams import Named, encoded, found, header
 from grammar_scripts import CONFORMANCE, load_script
 from jsonschema import Draft202012Validator
 
+import sessionref
+from sessionref.checks.book import Book, book
 from sessionref.checks.codes import OTHER_CODES, all_codes
-from sessionref.checks.examples import Check, Convert, Judge, Relate, Resolve, Total
-from sessionref.checks.rules import rule, rules
+from sessionref.checks.run import RULES as LOOKING
+from sessionref.checks.run import check
+from sessionref.scope.scope import Scope
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Callable
 
-    from sessionref.checks.rules import Rule
+    from sessionref.checks.book import Rule
 
-STREAMS = CONFORMANCE / "streams"
-runner = load_script(STREAMS / "runner.py")
-adapter = load_script(STREAMS / "adapter.py")
-generate = load_script(STREAMS / "generate.py")
+runner = load_script(CONFORMANCE / "runner.py")
+adapter = load_script(CONFORMANCE / "adapter.py")
 
-RULES = rules()
-IDENTITY = [f"ASR-{number:03}" for number in range(50, 81)]
-CASES: list[dict[str, Any]] = list(runner.load())
-FILES = sorted(STREAMS.glob("rules/ASR-*.json"))
-
-
-def test_every_rule_from_050_to_080_is_there() -> None:
-    assert [number for number in RULES if number in IDENTITY] == IDENTITY
-    assert list(RULES) == sorted(RULES)
+PACKAGE = Path(sessionref.__file__).parent
+FOLDER = PACKAGE / "data" / "rules"
+FILES = sorted(FOLDER.glob("ASR-*.json"))
+RULES = book().rules
+CASES: list[dict[str, Any]] = [case for rule in RULES.values() for case in rule.cases]
 
 
-@pytest.mark.parametrize("known", RULES.values(), ids=RULES)
-def test_a_rule_says_what_it_is_and_how_it_binds(known: Rule) -> None:
-    """Whoever calls a rule no checked one argues it; the examples fit the kind."""
-    assert known.summary.endswith(".")
-    assert len(known.summary) <= 90
-    assert known.explanation
-    assert known.bound.endswith(".")
-    kinds = {"checked": Check, "reader": Resolve | Judge | Total | Relate, "producer": Convert}
-    assert isinstance(known.good, kinds[known.kind])
-    assert isinstance(known.bad, kinds[known.kind])
-    if known.kind == "checked":
-        assert known.why is None
-        assert known.codes
-    else:
-        assert known.why
-        assert known.why.endswith(".")
-    if known.kind == "producer":
-        assert not known.codes
+def test_every_rule_of_both_pages_is_there() -> None:
+    numbers = [*range(50, 81), *range(400, 428)]
+    assert list(RULES) == [f"ASR-{number:03}" for number in numbers]
+    assert set(LOOKING) <= set(RULES)
+
+
+@pytest.mark.parametrize("path", FILES, ids=[path.stem for path in FILES])
+def test_each_file_obeys_the_schema(path: Path) -> None:
+    schema = json.loads((PACKAGE / "data" / "rule.schema.json").read_text(encoding="utf-8"))
+    Draft202012Validator.check_schema(schema)
+    Draft202012Validator(schema).validate(json.loads(path.read_text(encoding="utf-8")))
+
+
+@pytest.mark.parametrize("rule", RULES.values(), ids=RULES)
+def test_the_cases_of_a_rule_fit_its_kind(rule: Rule) -> None:
+    """The first two are its examples; IDs go on from 01 and are never used again."""
+    operations = {
+        "checked": {"check"},
+        "reader": {"resolve", "judge", "total", "relate"},
+        "producer": {"convert"},
+    }
+    assert {rule.good["operation"], rule.bad["operation"]} <= operations[rule.kind]
+    assert [case["id"] for case in rule.cases] == [
+        f"{rule.number}/{at:02}" for at in range(1, len(rule.cases) + 1)
+    ]
+    if rule.kind == "producer":
+        assert not rule.codes
 
 
 @pytest.mark.parametrize(
-    "known", [r for r in RULES.values() if r.kind == "checked"], ids=lambda r: r.number
+    "rule", [r for r in RULES.values() if r.kind == "checked"], ids=lambda r: r.number
 )
-def test_the_good_stream_keeps_the_rule_and_the_bad_one_breaks_nothing_else(known: Rule) -> None:
-    assert isinstance(known.good, Check)
-    assert isinstance(known.bad, Check)
-    assert known.good.findings == ()
-    assert {finding.rule for finding in known.bad.findings} == {known.number}
-    assert len(known.bad.findings) == 1
+def test_the_good_stream_keeps_the_rule_and_the_bad_one_breaks_nothing_else(rule: Rule) -> None:
+    assert rule.good["findings"] == []
+    assert [finding["rule"] for finding in rule.bad["findings"]] == [rule.number]
 
 
-def test_a_number_is_registered_once_and_other_rules_than_checked_ones_are_argued() -> None:
-    known = RULES["ASR-050"]
-    members = {"summary": "s", "bound": "b", "good": known.good, "bad": known.bad}
-    with pytest.raises(ValueError, match="ASR-050 is registered already"):
-        rule("ASR-050", kind="checked", **members)
-    with pytest.raises(ValueError, match="says why not"):
-        rule("ASR-999", kind="reader", **members)
-    with pytest.raises(ValueError, match="says why not"):
-        rule("ASR-999", kind="checked", why="w", **members)
-    assert "ASR-999" not in rules()
+def test_the_book_has_a_version_and_lists_the_rules_that_changed() -> None:
+    """Each version once, and each rule in one version at least."""
+    versions = [change.version for change in book().changes]
+    assert book().version == versions[-1]
+    assert sorted(set(versions), key=int) == versions
+    assert {number for change in book().changes for number in change.rules} == set(RULES)
+    assert all(change.about for change in book().changes)
 
 
 def test_codes_have_one_spelling_and_a_meaning() -> None:
@@ -89,109 +92,136 @@ def test_codes_have_one_spelling_and_a_meaning() -> None:
         assert said.severity in {"error", "warning", "notice"}
 
 
-def test_every_code_stands_in_the_document() -> None:
-    """With its rule and how grave it is; codes are stable, so the document is their list."""
+def test_every_code_is_in_the_document() -> None:
+    """With its rule and severity; codes are stable, so the document is their list."""
     document = (CONFORMANCE.parents[1] / "docs" / "checks.md").read_text(encoding="utf-8")
-    for known in RULES.values():
-        for code, said in known.codes.items():
-            assert f"| {known.number} | `{code}` | {said.severity} | {said.meaning} |" in document
+    for rule in RULES.values():
+        for code, said in rule.codes.items():
+            assert f"| {rule.number} | `{code}` | {said.severity} | {said.meaning} |" in document
     for code, said in OTHER_CODES.items():
         assert f"| `{code}` | {said.severity} | {said.meaning} |" in document
 
 
-@pytest.mark.parametrize("path", FILES, ids=[path.stem for path in FILES])
-def test_vectors_obey_their_schema(path: Path) -> None:
-    schema = json.loads((STREAMS / "rules" / "schema.json").read_text(encoding="utf-8"))
-    Draft202012Validator.check_schema(schema)
-    Draft202012Validator(schema).validate(json.loads(path.read_text(encoding="utf-8")))
-
-
-def test_vectors_are_not_stale(capsys: pytest.CaptureFixture[str]) -> None:
-    """The files are what the examples and cases make today."""
-    assert generate.main(["--check"]) == 0
-    assert capsys.readouterr().err == ""
-
-
 @pytest.mark.parametrize("case", CASES, ids=[case["id"] for case in CASES])
 def test_the_package_gives_the_answer_of_each_case(case: dict[str, Any]) -> None:
-    """And the answer that a case excludes is not taken for right."""
+    """And the answer that a case excludes is not taken for right; codes are those of the rule."""
     answer = adapter.answered(runner.request(case))
     assert runner.is_right(case, answer), json.dumps(answer, indent=1)
     assert not runner.is_excluded(case, answer)
+    if "wrong" in case:
+        assert runner.is_excluded(case, {**answer, "records": case["wrong"], **_wrong(case)})
+    for finding in answer.get("findings", ()):
+        rule = RULES.get(finding["rule"])
+        assert finding["code"] in (OTHER_CODES if rule is None else rule.codes)
 
 
-@pytest.mark.parametrize(
-    "case", [c for c in CASES if c["operation"] == "check"], ids=lambda case: case["id"]
-)
-def test_findings_carry_codes_of_their_rule(case: dict[str, Any]) -> None:
-    for finding in adapter.answered(runner.request(case))["findings"]:
-        known = RULES.get(finding["rule"])
-        assert finding["code"] in (OTHER_CODES if known is None else known.codes)
+def _wrong(case: dict[str, Any]) -> dict[str, Any]:
+    return {} if case["operation"] == "convert" else case["wrong"]
 
 
-@pytest.mark.parametrize("known", RULES.values(), ids=RULES)
-def test_every_code_of_a_rule_has_a_vector(known: Rule) -> None:
+@pytest.mark.parametrize("rule", RULES.values(), ids=RULES)
+def test_every_code_of_a_rule_has_a_case(rule: Rule) -> None:
     said = {
         finding["code"]
         for case in CASES
         for finding in case.get("findings", ())
-        if finding["rule"] == known.number
+        if finding["rule"] == rule.number
     }
-    assert set(known.codes) <= said
+    assert set(rule.codes) <= said
 
 
-def test_findings_of_single_codes_are_as_grave_as_they_say() -> None:
+def test_findings_have_the_severity_of_their_code() -> None:
     """A code that is an error where a target must be there is a notice where it may be absent."""
     for case in CASES:
         for finding in case.get("findings", ()):
-            known = RULES.get(finding["rule"])
-            said = (OTHER_CODES if known is None else known.codes)[finding["code"]]
+            rule = RULES.get(finding["rule"])
+            said = (OTHER_CODES if rule is None else rule.codes)[finding["code"]]
             assert finding["severity"] == said.severity or "notice" in said.meaning
 
 
-def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, str(STREAMS / "runner.py"), *arguments],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+def _another_kind(rule: dict[str, Any]) -> None:
+    rule["kind"] = "reader"
 
 
-def test_the_runner_drives_the_adapter() -> None:
-    done = run(sys.executable, str(STREAMS / "adapter.py"))
-    assert (done.stdout, done.returncode) == ("", 0)
-    assert f"{len(CASES)} cases, 0 known gaps, 0 problems" in done.stderr
+def _another_number(rule: dict[str, Any]) -> None:
+    rule["rule"] = "ASR-051"
 
 
-def test_the_runner_says_what_is_wrong(tmp_path: Path) -> None:
-    """An implementation that answers nothing fails everywhere, except in its known gaps."""
-    gaps = tmp_path / "gaps"
-    gaps.write_text("".join(f"{case['id']}  # later\n" for case in CASES[1:]) + "ASR-000/01\n")
-    done = run("--gaps", str(gaps), sys.executable, "-c", "")
-    assert done.returncode == 1
-    assert done.stdout.splitlines() == [
-        f"{CASES[0]['id']}: {CASES[0]['about']}: wrong: null",
-        "ASR-000/01: there is no such case",
-    ]
-    assert run().returncode == 2
+def _one_case(rule: dict[str, Any]) -> None:
+    del rule["cases"][1:]
 
 
-def test_the_runner_knows_excluded_answers_and_stale_gaps() -> None:
-    case = next(c for c in CASES if c["operation"] == "resolve")
-    (problem,) = runner.judge([case], [case["wrong"]], set())
-    assert "the answer that the rule excludes" in problem
-    (problem,) = runner.judge([case], [case["answer"]], {case["id"]})
-    assert "strike it out" in problem
+def _no_summary(rule: dict[str, Any]) -> None:
+    del rule["summary"]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A copy of the rule book that a test may change."""
+    return Path(shutil.copytree(FOLDER, tmp_path / "rules"))
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (_another_kind, "a checked rule has no `why`"),
+        (_another_number, "the rule in this file is ASR-051"),
+        (_one_case, "at least two cases"),
+        (_no_summary, "missing required field `summary`"),
+    ],
+)
+def test_a_file_that_is_not_a_rule_is_named(
+    folder: Path, change: Callable[[dict[str, Any]], None], told: str
+) -> None:
+    file = folder / "ASR-050.json"
+    rule = json.loads(file.read_bytes())
+    change(rule)
+    file.write_text(json.dumps(rule), encoding="utf-8")
+    with pytest.raises(ValueError, match=rf"ASR-050\.json: .*{told}"):
+        Book.read(folder)
+
+
+@pytest.mark.parametrize(
+    ("content", "told"), [(b"[]", "no version"), (b'[{"version":"\xff"}]', "utf-8")]
+)
+def test_a_book_without_versions_is_refused(folder: Path, content: bytes, told: str) -> None:
+    (folder / "index.json").write_bytes(content)
+    with pytest.raises(ValueError, match=rf"(?i)index\.json: .*{told}"):
+        Book.read(folder)
+
+
+def test_a_replaced_file_changes_what_the_command_says(tmp_path: Path) -> None:
+    """Summary, kind, examples, meaning and severity come from the file alone."""
+    shutil.copytree(PACKAGE, tmp_path / "sessionref", ignore=shutil.ignore_patterns("__pycache__"))
+    file = tmp_path / "sessionref" / "data" / "rules" / "ASR-054.json"
+    rule = json.loads(file.read_bytes())
+    rule |= {"kind": "reader", "summary": "Namespaces as we want them.", "why": "We say so."}
+    rule["codes"]["missing-namespace"] = {"severity": "notice", "meaning": "it would be nicer"}
+    rule["cases"][0]["about"] = "A laptop."
+    file.write_text(json.dumps(rule), encoding="utf-8")
+    (tmp_path / "a.jsonl").write_bytes(encoded([header("20260304_2", "goose")]))
+
+    def answer(*arguments: str) -> str:
+        return subprocess.run(
+            [sys.executable, "-m", "sessionref", "check", *arguments],
+            cwd=tmp_path,
+            env={**os.environ, "PYTHONPATH": str(tmp_path)},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+
+    told = answer("--explain", "54")
+    assert told.startswith("ASR-054 (reader rule)\n\nNamespaces as we want them.\n")
+    assert "  notice   missing-namespace: it would be nicer\n" in told
+    assert "\nGood: A laptop.\n" in told
+    assert "ASR-054  reader    error    Namespaces as we want them." in answer("--rules")
+    finding = json.loads(answer("a.jsonl", "--json"))
+    assert (finding["code"], finding["severity"]) == ("missing-namespace", "notice")
 
 
 def test_a_scope_read_without_observers_is_checked_as_far_as_that_goes() -> None:
     """Rules that need more of the records say nothing rather than fail."""
-    from check_streams import Named, encoded, header  # noqa: PLC0415
-
-    from sessionref.checks.run import check  # noqa: PLC0415
-    from sessionref.scope.scope import Scope  # noqa: PLC0415
-
     records = [
         header("s1"),
         {"type": "inference", "seq": 1, "id": "r1", "inferenceId": "i", "idSource": "made"},

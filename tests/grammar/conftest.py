@@ -54,5 +54,5 @@ def automaton(reference: Expr) -> Dfa:
 @pytest.fixture(scope="session")
 def valid_automaton() -> Dfa:
     """The minimal automaton of references whose octets are valid UTF-8 as well."""
-    generate = load_script(GRAMMAR / "conformance" / "generate.py")
-    return minimal(generate.valid_reference())
+    script = load_script(GRAMMAR / "conformance" / "suite.py")
+    return minimal(script.valid_reference())

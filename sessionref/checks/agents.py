@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["agent_name_findings", "namespace_findings", "short_name_findings"]
 
+
 def namespace_findings(view: View) -> Iterator[Finding]:
     """ASR-054: the agent's session IDs are not unique, and the header has no namespace."""
     key = view.index.key

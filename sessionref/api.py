@@ -44,9 +44,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Scope", "open_any", "strictly"]
 
-#: About how many bytes of converted records are indexed together.
-_BLOCK = 1 << 17
-
 
 class Scope(StreamScope):
     """The sessions under some paths, from streams and from native logs."""
@@ -256,6 +253,7 @@ class _Inputs:
         max_line: int = MAX_LINE,
     ) -> Iterator[StreamIndex]:
         """As `open_any`."""
+        self._logs.say(report)
         key = _key(source)
         if key in self._failed:
             raise self._failed[key]
@@ -329,7 +327,7 @@ def _indexes(
     else:
         for stream in native():
             lines = array("q")
-            chunks = _encoded(stream, lines)
+            chunks = stream.jsonl(lines)
             (index,) = read_streams(chunks, file=log.name, observe=observe)
             index.at_lines(lines)
             yield index
@@ -383,21 +381,6 @@ def _is_stream(log: Log, *, found: bool) -> bool:
             continue
         return True
     return empty and not found
-
-
-def _encoded(stream: NativeStream, lines: array[int]) -> Iterator[bytes]:
-    """The records as the lines of a stream; `lines` gets the line of the log of each."""
-    encode = msgspec.json.Encoder().encode_into
-    block = bytearray()
-    for record in stream:
-        # The header comes from no line; the first stands for it.
-        lines.append(stream.line or 1)
-        encode(record, block, len(block))
-        block += b"\n"
-        if len(block) >= _BLOCK:
-            yield bytes(block)
-            block.clear()
-    yield bytes(block)
 
 
 def _nothing() -> None:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import sys
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING
 
 import click
-import msgspec
 
 from sessionref.cli._common import Outcome, json_option, paths_argument
 from sessionref.cli._places import paths_or_places
@@ -68,7 +67,7 @@ def command(paths: tuple[str, ...], into: str | None, *, no_content: bool, as_js
                         mode = "ab" if stem in written else "wb"
                         written.add(stem)
                         out = stack.enter_context((folder / f"{stem}.jsonl").open(mode))
-                    _write(stream, out)
+                    out.writelines(stream.jsonl())
     sys.stdout.buffer.flush()
     outcome.end()
 
@@ -102,12 +101,3 @@ def _folder(name: str) -> Path:
     except OSError as error:
         raise click.BadParameter(f"{shown(name)}: {error.strerror}", param_hint="--into") from error
     return folder
-
-
-def _write(stream: NativeStream, out: BinaryIO) -> None:
-    encode = msgspec.json.Encoder().encode_into
-    line = bytearray()
-    for record in stream:
-        encode(record, line)
-        line += b"\n"
-        out.write(line)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import msgspec
-
 from sessionref.errors import StreamError
 from sessionref.findings import Finding
 from sessionref.native.logs import Log
@@ -66,8 +64,6 @@ def convert(
     `unknown-format`) where they were named, and passed over where a folder holds them. Without
     `content` the records carry identity, model calls, usage and relations only.
     """
-    encode = msgspec.json.Encoder().encode_into
-    line = bytearray()
     with LogSet(max_line=max_line) as logs:
         added: list[tuple[str, Report]] = []
         for found in walk(paths, report):
@@ -81,10 +77,7 @@ def convert(
         for path, heard in added:
             try:
                 for stream in logs.streams(path, heard, content=content):
-                    for record in stream:
-                        encode(record, line)
-                        line += b"\n"
-                        yield bytes(line)
+                    yield from stream.jsonl(size=1)
             except StreamError as error:
                 heard(unreadable(error))
 

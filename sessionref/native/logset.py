@@ -11,7 +11,7 @@ from sessionref.findings import Finding
 from sessionref.native.detect import STREAM, kind_of_lines
 from sessionref.native.logs import Log
 from sessionref.native.reader import LogFile
-from sessionref.native.readers import reader_of
+from sessionref.native.readers import reader_of, readers
 from sessionref.streams.lines import MAX_LINE
 
 if TYPE_CHECKING:
@@ -48,6 +48,7 @@ class LogSet:
         self._columns = columns
         self._entries: dict[str | int, _Entry] = {}
         self._related = True
+        self._said = 0
         self._kept = ExitStack()
 
     def __enter__(self) -> Self:
@@ -91,7 +92,15 @@ class LogSet:
                 self._kept.push(opened.pop_all())
         self._entries[key] = entry
         self._related = False
+        self.say(report)
         return entry.kind
+
+    def say(self, report: Report) -> None:
+        """Report what is wrong with registered readers, each finding once."""
+        findings = readers().findings
+        for finding in findings[self._said :]:
+            report(finding)
+        self._said = len(findings)
 
     def name_of(self, source: Input | Log) -> str:
         """What findings call an input that was added."""
@@ -129,6 +138,7 @@ class LogSet:
         """
         entry = self._entries[_key(source)]
         self._relate()
+        self.say(report)
         reader = reader_of(entry.kind)
         if reader is not None:
             with self._lines(entry) as lines:

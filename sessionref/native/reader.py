@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Generic,
+    NamedTuple,
+    Protocol,
+    TypeAlias,
+    TypeVar,
+    runtime_checkable,
+)
 
 from sessionref.native.rows import Head
 
@@ -42,6 +51,7 @@ class LogFile(NamedTuple, Generic[S]):
     open: Callable[[], AbstractContextManager[Lines]]
 
 
+@runtime_checkable
 class Reader(Protocol[S]):
     """Reads the logs of one agent; `S` is what it keeps of a log between its two passes.
 

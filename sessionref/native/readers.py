@@ -7,11 +7,18 @@ from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sessionref.agent import is_agent_name
+from sessionref.errors import StreamError
 from sessionref.findings import Finding
 from sessionref.native import claude_code, codex
+from sessionref.native.reader import Reader
 
 if TYPE_CHECKING:
-    from sessionref.native.reader import AnyReader
+    from collections.abc import Iterator, Sequence
+
+    from sessionref.native.columns import Records
+    from sessionref.native.logs import Log
+    from sessionref.native.reader import AnyReader, Head, Lines, LogFile
+    from sessionref.native.record import NativeRecord, NativeStream, Report
 
 __all__ = ["GROUP", "READERS", "Readers", "reader_of", "readers"]
 
@@ -24,45 +31,108 @@ READERS: tuple[AnyReader, ...] = (
 #: The group of entry points by which another package registers a reader.
 GROUP = "sessionref.readers"
 
-_NEEDED = ("recognises", "survey", "survey_with_columns", "relate", "streams")
-
 
 class Readers(NamedTuple):
-    """All readers, by the names of their agents, and what is wrong with registered ones."""
+    """All readers by the names of their agents, and what is wrong with registered ones."""
 
     by_agent: dict[str, AnyReader]
-    findings: tuple[Finding, ...]
+    findings: list[Finding]
 
 
 @cache
 def readers() -> Readers:
-    """All readers. Registered ones are loaded when a log is looked at for the first time."""
-    by_agent = {reader.agent: reader for reader in READERS}
-    findings: list[Finding] = []
+    """All readers. Registered ones are loaded when logs are looked at for the first time."""
+    known = Readers({reader.agent: reader for reader in READERS}, [])
     for entry in sorted(entry_points(group=GROUP), key=lambda entry: (entry.name, entry.value)):
+        name = f"the registered reader {entry.name} ({entry.value})"
         try:
             reader: Any = entry.load()
-            wrong = _what_is_wrong(reader, by_agent)
+            wrong = _what_is_wrong(reader, known.by_agent)
             if wrong is None:
-                by_agent[reader.agent] = reader
+                known.by_agent[reader.agent] = _Guarded(reader, name, known.findings)
                 continue
         except Exception as error:  # noqa: BLE001 - another package's code may raise anything
-            wrong = f"{type(error).__name__}: {error}"
-        message = f"the registered reader {entry.name} ({entry.value}) is not used: {wrong}"
-        findings.append(Finding(code="broken-reader", severity="warning", message=message))
-    return Readers(by_agent, tuple(findings))
+            wrong = _shown(error)
+        known.findings.append(_broken(f"{name} is not used: {wrong}"))
+    return known
 
 
 def reader_of(kind: str | None) -> AnyReader | None:
-    """The reader of logs of a kind; None of streams, and of what is no known kind of log."""
+    """The reader of logs of a kind; None for streams, and for an unknown kind of log."""
     return None if kind is None else readers().by_agent.get(kind)
 
 
 def _what_is_wrong(reader: Any, known: dict[str, AnyReader]) -> str | None:
-    missing = [name for name in _NEEDED if not callable(getattr(reader, name, None))]
+    if not isinstance(reader, Reader):
+        return "it does not offer what sessionref.native.Reader asks for"
     agent = getattr(reader, "agent", None)
-    if missing or not isinstance(agent, str):
-        return f"it has no {', '.join(missing) or 'agent'}"
-    if not is_agent_name(agent):
+    if not isinstance(agent, str) or not is_agent_name(agent):
         return f"{agent!r} is not an agent name"
     return f"there is a reader of {agent} already" if agent in known else None
+
+
+class _Guarded(Reader[Any]):
+    """A registered reader. An error in its code costs the log that it was reading, no more."""
+
+    def __init__(self, reader: AnyReader, name: str, findings: list[Finding]) -> None:
+        self.agent = reader.agent
+        self.folders = reader.folders
+        self._reader = reader
+        self._name = name
+        self._findings = findings
+        self._recognises = True
+
+    def recognises(self, row: Head) -> bool | None:
+        try:
+            return self._reader.recognises(row) if self._recognises else None
+        except Exception as error:  # noqa: BLE001 - another package's code may raise anything
+            self._recognises = False
+            self._findings.append(_broken(f"{self._name} recognises no log: {_shown(error)}"))
+            return None
+
+    def survey(self, lines: Lines, file: str, report: Report) -> Any:
+        try:
+            return self._reader.survey(lines, file, report)
+        except Exception as error:
+            raise self._failed(error, file) from error
+
+    def survey_with_columns(self, log: Log, report: Report) -> tuple[Any, Records | None]:
+        try:
+            return self._reader.survey_with_columns(log, report)
+        except Exception as error:
+            raise self._failed(error, log.name) from error
+
+    def relate(self, logs: Sequence[LogFile[Any]]) -> None:
+        try:
+            self._reader.relate(logs)
+        except Exception as error:  # noqa: BLE001 - another package's code may raise anything
+            self._findings.append(_broken(f"{self._name} relates no logs: {_shown(error)}"))
+
+    def streams(
+        self, survey: Any, lines: Lines, file: str, report: Report, *, content: bool
+    ) -> Iterator[NativeStream]:
+        try:
+            for stream in self._reader.streams(survey, lines, file, report, content=content):
+                stream.records = self._records(stream.records, file)
+                yield stream
+        except Exception as error:
+            raise self._failed(error, file) from error
+
+    def _records(self, records: Iterator[NativeRecord], file: str) -> Iterator[NativeRecord]:
+        try:
+            yield from records
+        except Exception as error:
+            raise self._failed(error, file) from error
+
+    def _failed(self, error: Exception, file: str) -> StreamError:
+        if isinstance(error, StreamError):
+            return error
+        return StreamError("broken-reader", f"{self._name} failed: {_shown(error)}", file)
+
+
+def _broken(message: str) -> Finding:
+    return Finding(code="broken-reader", severity="warning", message=message)
+
+
+def _shown(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache, wraps
 from importlib.metadata import PackageNotFoundError, version
-from typing import TYPE_CHECKING, Annotated, Any, ParamSpec, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
 
 import msgspec
 from msgspec import UNSET, Raw, UnsetType  # noqa: TC002 - the structs below need them
@@ -14,15 +14,22 @@ from sessionref.errors import StreamError
 from sessionref.findings import Finding
 from sessionref.reference import SessionRef
 from sessionref.registry import Registry
+from sessionref.scope.capture import Segment
 from sessionref.streams.ids import HEADER_ID, at_line
 from sessionref.streams.record import Record
+from sessionref.usage import Count, Usage
 
 if TYPE_CHECKING:
+    from array import array
     from collections.abc import Iterator
 
+    from sessionref.lineage.facets import Evidence
     from sessionref.native.rows import Fault
 
 __all__ = [
+    "FIELD",
+    "INFERENCE",
+    "STRUCTURE",
     "Count",
     "LineIds",
     "Native",
@@ -32,9 +39,9 @@ __all__ = [
     "Segment",
     "Usage",
     "header_record",
-    "less_known",
     "native_id",
     "new_input",
+    "none_if_unreadable",
     "row_fault",
 ]
 
@@ -45,10 +52,17 @@ T = TypeVar("T")
 #: Who is told of each finding.
 Report = Callable[[Finding], None]
 
-#: A count of tokens, or a position. What JSON can hold beyond these bounds is none.
-Count = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
-
 _FORMAT_VERSION = "0.1"
+
+
+#: About how many bytes of JSON lines are given together.
+_BLOCK = 1 << 17
+
+#: The evidence of a claim (ASR-404): a native field; where or how the source stores something; a
+#: published rule of this package.
+FIELD: Evidence = "native_field"
+STRUCTURE: Evidence = "native_structure"
+INFERENCE: Evidence = "converter_inference"
 
 
 class Native(msgspec.Struct, omit_defaults=True, rename="camel", gc=False):
@@ -62,32 +76,6 @@ class Native(msgspec.Struct, omit_defaults=True, rename="camel", gc=False):
     id: str | None = None
     repeats: str | None = None
     row: Raw | UnsetType = UNSET
-
-
-class Usage(msgspec.Struct, omit_defaults=True, rename="camel", gc=False, frozen=True):
-    """The tokens of one model call.
-
-    `input_tokens` are those neither read from a cache nor written to one, `output_tokens` include
-    `reasoning_tokens`. What the source does not say is absent, not zero.
-    """
-
-    input_tokens: int | None = None
-    cache_read_tokens: int | None = None
-    cache_write_tokens: int | None = None
-    output_tokens: int | None = None
-    reasoning_tokens: int | None = None
-
-
-class Segment(msgspec.Struct, omit_defaults=True, rename="camel", gc=False, frozen=True):
-    """Which part of a session that lies in several files a stream is (assumed, our own member).
-
-    `after` is the `id` of the part that comes before, None for the first. `first_ordinal` is the
-    native ordinal of its first row, where the source counts rows.
-    """
-
-    id: str
-    after: str | None = None
-    first_ordinal: int | None = None
 
 
 class NativeRecord(Record, omit_defaults=True, rename="camel", gc=False):
@@ -164,9 +152,28 @@ class NativeStream:
         yield self.header
         yield from self.records
 
+    def jsonl(self, lines: array[int] | None = None, *, size: int = _BLOCK) -> Iterator[bytes]:
+        """The stream as JSON lines, in blocks of whole lines that have about `size` bytes.
 
-def less_known(ask: Callable[P, T]) -> Callable[P, T | None]:
-    """Makes None the answer to a question about other files where one of them cannot be read."""
+        `lines` gets for each record the line of the log that it comes from. The header comes from
+        no line; the first stands for it.
+        """
+        encode = msgspec.json.Encoder().encode_into
+        block = bytearray()
+        for record in self:
+            if lines is not None:
+                lines.append(self.line or 1)
+            encode(record, block, len(block))
+            block += b"\n"
+            if len(block) >= size:
+                yield bytes(block)
+                block.clear()
+        if block:
+            yield bytes(block)
+
+
+def none_if_unreadable(ask: Callable[P, T]) -> Callable[P, T | None]:
+    """Makes a question about other files answer None if one of them cannot be read."""
 
     @wraps(ask)
     def asked(*args: P.args, **kwargs: P.kwargs) -> T | None:
@@ -200,15 +207,15 @@ class LineIds:
 def header_record(
     *,
     agent: str,
-    agent_version: str | None,
-    namespace: str | None,
     session_id: str,
     source_format: str,
-    started_at: str | None,
-    scope: str | None,
-    cwd: str | None,
-    branch: str | None,
     content: bool,
+    agent_version: str | None = None,
+    namespace: str | None = None,
+    started_at: str | None = None,
+    scope: str | None = None,
+    cwd: str | None = None,
+    branch: str | None = None,
     lineage: dict[str, Any] | None = None,
     segment: Segment | None = None,
 ) -> NativeRecord:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["Capture", "Fingerprint", "Segment"]
 
 
-class Segment(msgspec.Struct, frozen=True, rename="camel"):
+class Segment(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, gc=False):
     """Which part of a session a capture is, as its header's member `segment` says (assumed).
 
     `after` is the ID of the segment that this one goes on from, None for the first. `first_ordinal`

@@ -23,7 +23,14 @@ from sessionref.native.claude_code.rows import (
     reference,
 )
 from sessionref.native.claude_code.survey import rows_by_session
-from sessionref.native.record import Segment, less_known, native_id
+from sessionref.native.record import (
+    FIELD,
+    INFERENCE,
+    STRUCTURE,
+    Segment,
+    native_id,
+    none_if_unreadable,
+)
 from sessionref.native.rows import Rows
 from sessionref.registry import Registry
 
@@ -38,10 +45,6 @@ __all__ = ["relate"]
 
 #: A subagent's companion file is a few hundred bytes; one beyond this is something else.
 _MAX_COMPANION = 1 << 20
-
-_FIELD = "native_field"
-_STRUCTURE = "native_structure"
-_INFERENCE = "converter_inference"
 
 
 class _Companion(msgspec.Struct, rename="camel", gc=False):
@@ -145,7 +148,7 @@ class _Scope:
         """
         survey = capture.transcript.survey
         if survey.head is not None and survey.heir == capture.slot:
-            facets["relatedUnknown"] = {"session": reference(survey.head), "evidence": _FIELD}
+            facets["relatedUnknown"] = {"session": reference(survey.head), "evidence": FIELD}
         earlier = self.continued.get(capture.slot[1], ())
         # Of two sessions that both say that they go on here, none is chosen.
         if len(earlier) == 1 and earlier[0].slot != capture.slot:
@@ -155,11 +158,11 @@ class _Scope:
     def _claim_continuation(capture: _Capture, earlier: _Capture, facets: dict[str, Any]) -> None:
         """The session goes on from another one (rule `continued-in-replayed-chain`)."""
         session = reference(earlier.slot)
-        facets["continues"] = {"session": session, "reason": "other", "evidence": _FIELD}
+        facets["continues"] = {"session": session, "reason": "other", "evidence": FIELD}
         if "inherits" in facets:
             return
         if capture.facts.from_summary:
-            facets["inherits"] = {"mode": "rendered", "from": session, "evidence": _INFERENCE}
+            facets["inherits"] = {"mode": "rendered", "from": session, "evidence": INFERENCE}
             return
         replayed = _replayed(capture, earlier)
         if replayed is not None:
@@ -169,7 +172,7 @@ class _Scope:
                 "from": session,
                 "throughId": through,
                 "localThroughId": local,
-                "evidence": _INFERENCE,
+                "evidence": INFERENCE,
             }
 
 
@@ -186,8 +189,8 @@ def _claim_branch(capture: _Capture, facets: dict[str, Any]) -> None:
     if origin == capture.slot:
         return
     session = reference(origin)
-    fork = facets["forkedFrom"] = {"session": session, "evidence": _FIELD}
-    inherits = facets["inherits"] = {"mode": "copied", "from": session, "evidence": _FIELD}
+    fork = facets["forkedFrom"] = {"session": session, "evidence": FIELD}
+    inherits = facets["inherits"] = {"mode": "copied", "from": session, "evidence": FIELD}
     if native_id(original) is not None:
         fork["record"] = f"messageId={original}" if is_message else str(original)
         inherits["throughId"] = str(original)
@@ -247,14 +250,14 @@ class _Subagent:
             facets["inherits"] = inherits = {
                 "mode": "referenced",
                 "from": reference((None, context[0], False)),
-                "evidence": _FIELD,
+                "evidence": FIELD,
             }
             through = native_id(context[1])
             if through is not None:
                 inherits["throughId"] = through
         elif delegations and self._owns_file and Registry.default()[AGENT].may_inherit_none:
             # The rule `delegated-fresh-subagent`.
-            facets["inherits"] = {"mode": "none", "evidence": _STRUCTURE}
+            facets["inherits"] = {"mode": "none", "evidence": STRUCTURE}
 
     def _claim_spawner(self, delegations: list[tuple[Slot, Named]], facets: dict[str, Any]) -> None:
         companion, context = self._companion, self._facts.context
@@ -262,17 +265,17 @@ class _Subagent:
         parent = companion.parent_agent_id
         if parent and (self._root or not is_short(parent)):
             spawner = agent_slot(self._root or "", parent)
-            _spawned_by(facets, spawner, companion.tool_use_id, _FIELD)
+            _spawned_by(facets, spawner, companion.tool_use_id, FIELD)
         elif len(spawners) == 1:
             spawner, named = delegations[0]
-            _spawned_by(facets, spawner, named.call_id, _FIELD)
+            _spawned_by(facets, spawner, named.call_id, FIELD)
         elif spawners or self._is_nested:
             self._claim_related(facets)
         elif context is not None:
-            _spawned_by(facets, (None, context[0], False), companion.tool_use_id, _FIELD)
+            _spawned_by(facets, (None, context[0], False), companion.tool_use_id, FIELD)
         elif self._root is not None:
             call = companion.tool_use_id or self._launching_call()
-            _spawned_by(facets, (None, self._root, False), call, _STRUCTURE)
+            _spawned_by(facets, (None, self._root, False), call, STRUCTURE)
 
     @property
     def _is_nested(self) -> bool:
@@ -290,7 +293,7 @@ class _Subagent:
     def _claim_related(self, facets: dict[str, Any]) -> None:
         if self._root is not None:
             root = reference((None, self._root, False))
-            facets["relatedUnknown"] = {"session": root, "evidence": _STRUCTURE}
+            facets["relatedUnknown"] = {"session": root, "evidence": STRUCTURE}
 
 
 def _spawned_by(facets: dict[str, Any], spawner: Slot, call: str | None, evidence: str) -> None:
@@ -334,7 +337,7 @@ def _companion_of(path: str | None, agent_id: str) -> _Companion:
 # -- Comparing files ------------------------------------------------------------------------------
 
 
-@less_known
+@none_if_unreadable
 def _begins_with(longer: _Capture, shorter: _Capture) -> bool:
     """Whether one capture of a session is the beginning of another one."""
     with longer.transcript.open() as ours, shorter.transcript.open() as theirs:
@@ -342,7 +345,7 @@ def _begins_with(longer: _Capture, shorter: _Capture) -> bool:
         return all(next(more, (0, b""))[1] == data for _, data, _ in _rows(shorter, theirs))
 
 
-@less_known
+@none_if_unreadable
 def _goes_on(own: _Capture, appended: _Capture) -> bool:
     """Whether records in another session's file go on from those in the session's own.
 
@@ -371,7 +374,7 @@ def _rows(capture: _Capture, lines: Lines) -> Iterator[tuple[int, bytes, str | N
             yield found.line, found.data, found.row.uuid or None
 
 
-@less_known
+@none_if_unreadable
 def _replayed(capture: _Capture, earlier: _Capture) -> tuple[str, str] | None:
     """The last record of a replayed head: in the earlier session, and in this one.
 

@@ -16,7 +16,7 @@ import msgspec
 
 from sessionref.native.codex.records import Writer
 from sessionref.native.codex.rows import AGENT, ignore, named_turn, rows
-from sessionref.native.record import Segment, less_known
+from sessionref.native.record import FIELD, INFERENCE, STRUCTURE, Segment, none_if_unreadable
 from sessionref.native.rows import NoRow
 from sessionref.reference import SessionRef
 from sessionref.registry import Registry
@@ -29,10 +29,6 @@ if TYPE_CHECKING:
     from sessionref.native.reader import Lines, LogFile
 
 __all__ = ["relate"]
-
-_FIELD = "native_field"
-_STRUCTURE = "native_structure"
-_INFERENCE = "converter_inference"
 
 
 class _Thread(NamedTuple):
@@ -111,12 +107,12 @@ class _Scope:
         facets: dict[str, Any] = {}
         if len(meta.parents) == 1:
             (parent,) = meta.parents
-            facets["spawnedBy"] = claim = {"session": _reference(parent), "evidence": _FIELD}
+            facets["spawnedBy"] = claim = {"session": _reference(parent), "evidence": FIELD}
             call = self._delegating_call(parent, meta.thread_id)
             if call is not None:
                 claim["record"] = f"callId={call}"
         if meta.forked_from is not None and meta.forked_from != meta.thread_id:
-            fork: dict[str, Any] = {"session": _reference(meta.forked_from), "evidence": _FIELD}
+            fork: dict[str, Any] = {"session": _reference(meta.forked_from), "evidence": FIELD}
             if meta.fork_end:  # exclusive: the last shared ordinal is one less
                 fork["ordinal"] = meta.fork_end - 1
             facets["forkedFrom"] = fork
@@ -127,7 +123,7 @@ class _Scope:
             facets["role"] = meta.role
         return facets
 
-    @less_known
+    @none_if_unreadable
     def _inherits(self, thread: _Thread) -> dict[str, Any] | None:
         meta = thread.meta
         source = meta.forked_from
@@ -142,20 +138,20 @@ class _Scope:
             inherits: dict[str, Any] = {
                 "mode": "referenced",
                 "from": _reference(ancestor),
-                "evidence": _FIELD,
+                "evidence": FIELD,
             }
             if meta.base_end:
                 inherits["throughOrdinal"] = meta.base_end - 1
             return inherits
         if meta.start_ordinal is not None:
             ancestor = source or next(iter(sorted(meta.parents)), None)
-            return None if ancestor is None else _copied(thread, ancestor, _FIELD)
+            return None if ancestor is None else _copied(thread, ancestor, FIELD)
         if source is not None:
             return self._copied_head(thread, source)
         is_main = not meta.parents and meta.scope != "subagent"
         if is_main and Registry.default()[AGENT].may_inherit_none and not thread.survey.other_metas:
             # The rule `unforked-single-meta`.
-            return {"mode": "none", "evidence": _STRUCTURE}
+            return {"mode": "none", "evidence": STRUCTURE}
         return None
 
     def _copied_head(self, thread: _Thread, source: str) -> dict[str, Any] | None:
@@ -173,7 +169,7 @@ class _Scope:
         if not all(_begins_with(parent, other) for other in parents[1:]):
             return None
         line = _equal_head(thread, parent)
-        return None if line is None else _copied(thread, source, _INFERENCE, line)
+        return None if line is None else _copied(thread, source, INFERENCE, line)
 
     def _delegating_call(self, parent: str, child: str) -> str | None:
         """The call by which the parent's own rows say that it spawned the child."""
@@ -205,7 +201,7 @@ class _Scope:
             page = self._before(page)
         return None if page is None or page.after is not None else page
 
-    @less_known
+    @none_if_unreadable
     def _total_before(self, thread: _Thread) -> Counts | None:
         """The thread's total where the history of a page or of a fork by reference ends."""
         seen: set[str] = set()
@@ -276,7 +272,7 @@ def _last_record(thread: _Thread, line: int) -> str:
 # -- Comparing files ------------------------------------------------------------------------------
 
 
-@less_known
+@none_if_unreadable
 def _begins_with(longer: _Thread, shorter: _Thread) -> bool:
     """Whether one file is the beginning of another one."""
     with longer.rollout.open() as ours, shorter.rollout.open() as theirs:

@@ -6,8 +6,9 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING
 
-from sessionref.reference import try_parse
+from sessionref.reference import SessionRef
 from sessionref.scope.fields import FieldTable, json_path
+from sessionref.scope.values import session_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,7 +33,7 @@ def lower_case_findings(view: View) -> Iterator[Finding]:
     for number, row, _code, text in references.coded():
         if isinstance(text, str) and "%" in text and (found := _lower_case(text)):
             field = references[number].field
-            if field in _by_reference() and try_parse(text) is not None:
+            if field in _by_reference() and isinstance(session_of(text), SessionRef):
                 yield view.finding(
                     "ASR-059",
                     "lower-case-digits",

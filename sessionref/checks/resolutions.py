@@ -7,14 +7,11 @@ stream, however many references name it: nothing is wrong with them.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
-
-import msgspec
 
 from sessionref.findings import Finding
 from sessionref.refs import ENTITY_KEYS
-from sessionref.scope.resolve import REFERENCE_FAULTS
+from sessionref.scope.values import Report, report
 from sessionref.streams.outcomes import REASONS, Ambiguous, Unresolved
 
 if TYPE_CHECKING:
@@ -27,29 +24,12 @@ if TYPE_CHECKING:
 
 __all__ = ["resolution_findings"]
 
-#: The rules of faults that are the same in every field; others are under the field's own rule.
-_RULE_OF_FAULT = {
-    "turn-ref": "ASR-075",
-    "null-reference": "ASR-079",
-    "claims-complete": "ASR-079",
-}
-
-#: The rules under which some members must be what the references in them stand in.
-_RULE_OF_SHAPE = {
-    "$.lineage.inherits": "ASR-400",
-    "$.lineage.executedBy": "ASR-420",
-}
-
 #: The rules of reasons for which a reference has no target.
 _RULE_OF_REASON = {
     "no-such-record": "ASR-063",
     "no-such-turn": "ASR-075",
     "capture-scoped": "ASR-071",
 }
-
-
-#: The rule that explanations of codes end with; findings have it as a member.
-_its_rule = re.compile(r" \(ASR-[^)]*\)\Z")
 
 
 def resolution_findings(
@@ -135,14 +115,8 @@ def _finding(problem: Resolution) -> Finding | None:
 
 
 def _of_fault(problem: Resolution, fault: str) -> Finding:
-    error = problem.error
-    if error is not None:
-        finding = _said(problem, error.rule, error.code, "error", error.message)
-        return msgspec.structs.replace(finding, component=error.component, span=error.span)
-    rule = _RULE_OF_FAULT.get(fault, problem.field.rule)
-    if fault == "wrong-shape":
-        rule = _RULE_OF_SHAPE.get(problem.path, rule)
-    return _said(problem, rule, fault, "error", REFERENCE_FAULTS[fault])
+    said = report(problem.field, problem.path, fault, problem.error)
+    return _found(problem, "error", said)
 
 
 def _entity(problem: Resolution) -> tuple[str, str] | None:
@@ -157,16 +131,19 @@ def _entity(problem: Resolution) -> tuple[str, str] | None:
 
 
 def _said(problem: Resolution, rule: str, code: str, severity: Severity, message: str) -> Finding:
+    meaning = message.partition(" (ASR-")[0]
+    return _found(problem, severity, Report(rule, code, f"{problem.field.path}: {meaning}"))
+
+
+def _found(problem: Resolution, severity: Severity, said: Report) -> Finding:
     at = problem.at
     return Finding(
-        rule=rule,
-        code=code,
         severity=severity,
-        message=f"{problem.field.path}: {_its_rule.sub('', message)}",
         session=at.session,
         seq=at.seq,
         id=at.id,
         path=problem.path,
         file=at.file,
         line=at.line,
+        **said._asdict(),
     )

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import msgspec
 
-from sessionref.lineage.facets import read_raw_ref, read_session
 from sessionref.lineage.shapes import is_object
-from sessionref.refs import EntityRef, RecordRef, TurnRef
+from sessionref.scope.values import AnyRef  # noqa: TC001 - the struct below needs it
 
 if TYPE_CHECKING:
     from sessionref.lineage.places import Faults
@@ -20,8 +19,6 @@ __all__ = ["PROOFS", "CopiedFrom", "Proof", "read_copied_from"]
 Proof = Literal["native_id", "native_field", "prefix_contract"]
 PROOFS: frozenset[str] = frozenset(get_args(Proof))
 
-_AnyRef: TypeAlias = RecordRef | EntityRef | TurnRef
-
 
 class CopiedFrom(msgspec.Struct, frozen=True):
     """Where a record was copied from; None stands for what is absent or cannot be used.
@@ -31,7 +28,7 @@ class CopiedFrom(msgspec.Struct, frozen=True):
     """
 
     session: SessionRef | None = None
-    record: _AnyRef | None = None
+    record: AnyRef | None = None
     proof: Proof | None = None
 
 
@@ -42,14 +39,14 @@ def read_copied_from(value: Any, faults: Faults) -> CopiedFrom:
     never original (ASR-416). Wrong shapes are noted under ASR-413.
     """
     if not is_object(value):
-        faults.note("ASR-413", "bad-copied-from", "copiedFrom is no object", "$.copiedFrom")
+        faults.misplaced("copiedFrom.session", "$.copiedFrom", "wrong-shape")
         return CopiedFrom()
     proof = _proof(value.get("proof"), faults)
     session = record = None
     if value.get("session") is not None:
-        session = read_session(value["session"], faults, "ASR-413", "$.copiedFrom.session")
+        session = faults.read("copiedFrom.session", value["session"], "$.copiedFrom.session")
     if value.get("record") is not None:
-        record = read_raw_ref(value["record"], faults, "ASR-413", "$.copiedFrom.record")
+        record = faults.read("copiedFrom.record", value["record"], "$.copiedFrom.record")
     if value.get("session") is None and value.get("record") is None:
         message = "copiedFrom names neither a session nor a record"
         faults.note("ASR-413", "copied-from-nowhere", message, "$.copiedFrom")

@@ -6,14 +6,15 @@ costs that one, and never another.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import msgspec
 
-from sessionref.errors import InvalidReference
 from sessionref.lineage.shapes import is_array, is_object
-from sessionref.reference import parse
-from sessionref.refs import EntityRef, RecordRef, Ref, TurnRef
+from sessionref.refs import RecordRef
+from sessionref.scope.fields import FieldTable
+from sessionref.scope.values import AnyRef  # noqa: TC001 - the structs below need it
 
 if TYPE_CHECKING:
     from sessionref.lineage.places import Faults
@@ -37,8 +38,6 @@ __all__ = [
     "RelatedUnknown",
     "SpawnedBy",
     "read_facets",
-    "read_raw_ref",
-    "read_session",
     "root_conflicts",
 ]
 
@@ -89,8 +88,6 @@ PARENT_FACETS: tuple[FacetName, ...] = (
     "relatedUnknown",
 )
 
-_AnyRef: TypeAlias = RecordRef | EntityRef | TurnRef
-
 
 class Facet(msgspec.Struct, frozen=True, kw_only=True):
     """What every facet that names a session has; None stands for what cannot be used."""
@@ -102,13 +99,13 @@ class Facet(msgspec.Struct, frozen=True, kw_only=True):
 class SpawnedBy(Facet, frozen=True, kw_only=True):
     """The delegation that created the session; `record` is in the parent's ID space."""
 
-    record: _AnyRef | None = None
+    record: AnyRef | None = None
 
 
 class ForkedFrom(Facet, frozen=True, kw_only=True):
     """What the session diverged from, and the last record that both share (ASR-407)."""
 
-    record: _AnyRef | None = None
+    record: AnyRef | None = None
     ordinal: int | None = None
 
 
@@ -143,7 +140,7 @@ class Inherits(Facet, frozen=True, kw_only=True):
 Facets: TypeAlias = dict[FacetName, Any]
 
 
-def read_facets(lineage: Any, faults: Faults, path: str = "$.lineage") -> Facets:
+def read_facets(lineage: Any, faults: Faults) -> Facets:
     """The facets that the value of a member `lineage` carries.
 
     Wrong shapes are noted in `faults`: ASR-400, 402, 404, 407, 408, 409 and 420. Members with
@@ -153,11 +150,11 @@ def read_facets(lineage: Any, faults: Faults, path: str = "$.lineage") -> Facets
     if lineage is None:
         return facets
     if not is_object(lineage):
-        faults.note("ASR-400", "bad-lineage", "lineage is no object", path)
+        faults.misplaced("lineage.spawnedBy.session", "$.lineage", "wrong-shape")
         return facets
     for name in FACETS:
         if name in lineage:
-            facets[name] = _READERS[name](lineage[name], faults, f"{path}.{name}")
+            facets[name] = _READERS[name](lineage[name], faults, f"$.lineage.{name}")
     return facets
 
 
@@ -176,40 +173,14 @@ def root_conflicts(facets: Facets) -> tuple[FacetName, ...]:
     )
 
 
-def read_session(value: Any, faults: Faults, rule: str, path: str) -> SessionRef | None:
-    """The session that a reference without ``#`` part names; None, and a finding, for others."""
-    if not isinstance(value, str):
-        message = "a session reference is missing" if value is None else "it is no string"
-        faults.note(rule, "bad-session-reference", message, path)
-        return None
-    try:
-        session = parse(value)
-    except InvalidReference as error:
-        faults.note(rule, "bad-session-reference", error.message, path)
-        return None
-    if session.ref is not None:
-        message = "a reference to a session must have no # part"
-        faults.note(rule, "session-reference-with-ref", message, path)
-        return None
-    return session
-
-
-def read_raw_ref(value: Any, faults: Faults, rule: str, path: str) -> _AnyRef | None:
-    """The ref that the raw text `value` is (ASR-062); None, and a finding, for what is none."""
-    if not isinstance(value, str):
-        faults.note(rule, "bad-record-reference", "it is no string", path)
-        return None
-    try:
-        return Ref.from_raw(value)
-    except InvalidReference as error:
-        faults.note(rule, "bad-record-reference", error.message, path)
-        return None
-
-
-def _facet_object(value: Any, faults: Faults, path: str) -> dict[str, Any] | None:
+def _facet_object(value: Any, faults: Faults, path: str, field: str) -> dict[str, Any] | None:
+    """The facet that `value` is; `field` is the row of the session that it names."""
     if is_object(value):
         return value
-    faults.note("ASR-400", "bad-facet", "the facet is no object", path)
+    if value is None:
+        faults.note("ASR-400", "bad-facet", "a facet must not be null", path)
+    else:
+        faults.misplaced(field, path, "wrong-shape")
     return None
 
 
@@ -225,30 +196,34 @@ def _evidence(facet: dict[str, Any], faults: Faults, path: str) -> Any:
     return None
 
 
-def _session(facet: dict[str, Any], faults: Faults, path: str) -> SessionRef | None:
-    return read_session(facet.get("session"), faults, "ASR-400", f"{path}.session")
-
-
-def _record(facet: dict[str, Any], faults: Faults, path: str) -> _AnyRef | None:
-    if facet.get("record") is None:
+def _session(facet: dict[str, Any], name: str, faults: Faults, path: str) -> SessionRef | None:
+    field, at = _field(path, name), f"{path}.{name}"
+    if facet.get(name) is None:
+        rule = FieldTable.standard().at(field).rule
+        faults.note(rule, "bad-session-reference", "the facet names no session", at)
         return None
-    return read_raw_ref(facet["record"], faults, "ASR-400", f"{path}.record")
+    session: SessionRef | None = faults.read(field, facet[name], at)
+    return session
 
 
-def _integer(facet: dict[str, Any], name: str, faults: Faults, rule: str, path: str) -> int | None:
-    value = facet.get(name)
-    if value is None or type(value) is int:
-        return value
-    faults.note(rule, "bad-ordinal", f"{name} is no integer", f"{path}.{name}")
-    return None
+def _member(facet: dict[str, Any], name: str, faults: Faults, path: str) -> Any:
+    """A ref or an ordinal, None where it is absent or cannot be used."""
+    if facet.get(name) is None:
+        return None
+    return faults.read(_field(path, name), facet[name], f"{path}.{name}")
 
 
 def _record_id(facet: dict[str, Any], name: str, faults: Faults, path: str) -> str | None:
-    value = facet.get(name)
-    if value is None or (isinstance(value, str) and value):
-        return value
-    faults.note("ASR-409", "bad-record-id", f"{name} is no record ID", f"{path}.{name}")
-    return None
+    ref = _member(facet, name, faults, path)
+    return ref.record_id if isinstance(ref, RecordRef) else None
+
+
+def _field(path: str, name: str) -> str:
+    """The row of a facet's member in the table of reference fields."""
+    return f"{_index('.*', path[2:])}.{name}"
+
+
+_index = re.compile(r"\[[0-9]+\]").sub
 
 
 def _root(value: Any, faults: Faults, path: str) -> bool | None:
@@ -266,28 +241,28 @@ def _role(value: Any, faults: Faults, path: str) -> str | None:
 
 
 def _spawned_by(value: Any, faults: Faults, path: str) -> SpawnedBy | None:
-    facet = _facet_object(value, faults, path)
+    facet = _facet_object(value, faults, path, _field(path, "session"))
     if facet is None:
         return None
     return SpawnedBy(
-        session=_session(facet, faults, path),
+        session=_session(facet, "session", faults, path),
         evidence=_evidence(facet, faults, path),
-        record=_record(facet, faults, path),
+        record=_member(facet, "record", faults, path),
     )
 
 
 def _forked_from(value: Any, faults: Faults, path: str) -> ForkedFrom | None:
-    facet = _facet_object(value, faults, path)
+    facet = _facet_object(value, faults, path, _field(path, "session"))
     if facet is None:
         return None
-    record = _record(facet, faults, path)
-    ordinal = _integer(facet, "ordinal", faults, "ASR-407", path)
+    record = _member(facet, "record", faults, path)
+    ordinal = _member(facet, "ordinal", faults, path)
     if facet.get("record") is not None and facet.get("ordinal") is not None:
         message = "forkedFrom has a record and an ordinal; neither is taken"
         faults.note("ASR-407", "two-fork-points", message, path)
         record = ordinal = None
     return ForkedFrom(
-        session=_session(facet, faults, path),
+        session=_session(facet, "session", faults, path),
         evidence=_evidence(facet, faults, path),
         record=record,
         ordinal=ordinal,
@@ -295,7 +270,7 @@ def _forked_from(value: Any, faults: Faults, path: str) -> ForkedFrom | None:
 
 
 def _continues(value: Any, faults: Faults, path: str) -> Continues | None:
-    facet = _facet_object(value, faults, path)
+    facet = _facet_object(value, faults, path, _field(path, "session"))
     if facet is None:
         return None
     reason = facet.get("reason")
@@ -306,18 +281,18 @@ def _continues(value: Any, faults: Faults, path: str) -> Continues | None:
         faults.note("ASR-408", "bad-reason", message, f"{path}.reason")
         reason = None
     return Continues(
-        session=_session(facet, faults, path),
+        session=_session(facet, "session", faults, path),
         evidence=_evidence(facet, faults, path),
         reason=reason,
     )
 
 
 def _related_unknown(value: Any, faults: Faults, path: str) -> RelatedUnknown | None:
-    facet = _facet_object(value, faults, path)
+    facet = _facet_object(value, faults, path, _field(path, "session"))
     if facet is None:
         return None
     return RelatedUnknown(
-        session=_session(facet, faults, path), evidence=_evidence(facet, faults, path)
+        session=_session(facet, "session", faults, path), evidence=_evidence(facet, faults, path)
     )
 
 
@@ -331,23 +306,22 @@ def _mode(facet: dict[str, Any], faults: Faults, path: str) -> Any:
 
 
 def _inherits(value: Any, faults: Faults, path: str) -> Inherits | None:
-    facet = _facet_object(value, faults, path)
+    facet = _facet_object(value, faults, path, _field(path, "from"))
     if facet is None:
         return None
     mode = _mode(facet, faults, path)
     ancestor = None
     if facet.get("from") is not None or mode in _MODES_WITH_ANCESTOR:
-        ancestor = read_session(facet.get("from"), faults, "ASR-409", f"{path}.from")
+        ancestor = _session(facet, "from", faults, path)
     through_id = _record_id(facet, "throughId", faults, path)
-    through_ordinal = _integer(facet, "throughOrdinal", faults, "ASR-409", path)
+    through_ordinal = _member(facet, "throughOrdinal", faults, path)
     if facet.get("throughId") is not None and facet.get("throughOrdinal") is not None:
         message = "inherits has throughId and throughOrdinal; neither is taken"
         faults.note("ASR-409", "two-boundaries", message, path)
         through_id = through_ordinal = None
     local = _record_id(facet, "localThroughId", faults, path)
     if local is not None and mode is not None and mode != "copied":
-        message = f"localThroughId stands with mode {mode}; it is not taken"
-        faults.note("ASR-409", "misplaced-boundary", message, f"{path}.localThroughId")
+        faults.misplaced(_field(path, "localThroughId"), f"{path}.localThroughId", "out-of-place")
         local = None
     return Inherits(
         session=ancestor,
@@ -361,16 +335,19 @@ def _inherits(value: Any, faults: Faults, path: str) -> Inherits | None:
 
 def _executed_by(value: Any, faults: Faults, path: str) -> tuple[ExecutedBy, ...]:
     if not is_array(value):
-        faults.note("ASR-420", "bad-facet", "executedBy is no array", path)
+        if value is None:
+            faults.note("ASR-420", "bad-facet", "a facet must not be null", path)
+        else:
+            faults.misplaced("lineage.executedBy.*.session", path, "wrong-shape")
         return ()
     entries: list[ExecutedBy] = []
     for number, item in enumerate(value):
         place = f"{path}[{number}]"
-        facet = _facet_object(item, faults, place)
+        facet = _facet_object(item, faults, place, _field(place, "session"))
         if facet is not None:
             entries.append(
                 ExecutedBy(
-                    session=_session(facet, faults, place),
+                    session=_session(facet, "session", faults, place),
                     evidence=_evidence(facet, faults, place),
                 )
             )

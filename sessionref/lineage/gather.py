@@ -16,14 +16,14 @@ from msgspec import UNSET
 
 from sessionref.findings import Fault
 from sessionref.lineage.shapes import is_array
-from sessionref.reference import try_parse
+from sessionref.reference import SessionRef
+from sessionref.scope.values import session_of
 from sessionref.streams.observe import UNREADABLE, attribute, held, value
 from sessionref.usage import SPEND, TOKENS, Usage, misfit, read_cost, read_usage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from sessionref.reference import SessionRef
     from sessionref.streams.envelope import Envelope
 
 __all__ = ["Aggregate", "Announced", "Calls", "DeclaredRow", "Gathered"]
@@ -229,8 +229,10 @@ class Gathered:
         if named is None:
             return
         texts = named if is_array(named) else [named]
-        sessions = [try_parse(text) for text in texts if isinstance(text, str)]
-        self.executed[row] = tuple(session for session in sessions if session is not None)
+        sessions = [session_of(text) for text in texts if isinstance(text, str)]
+        self.executed[row] = tuple(
+            session for session in sessions if isinstance(session, SessionRef)
+        )
 
     def _aggregate(self, row: int, record: Any) -> None:
         usage, cost, faulty = _spend(record.usage, record.cost)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from sessionref.lineage.facets import read_session
 from sessionref.lineage.places import Faults
 from sessionref.lineage.shapes import is_object
 from sessionref.refs import EntityRef
@@ -56,7 +55,7 @@ def delegations(stream: StreamLineage) -> list[Delegation]:
         child = None
         if announced.child is not None:
             ignored = Faults(stream.place(announced.row))
-            child = read_session(announced.child, ignored, "ASR-411", "$.childSession")
+            child = ignored.read("subagent.childSession", announced.child, "$.childSession")
         verdict = stream.judge(announced.row)
         found.append(Delegation(announced.row, child, announced.call_id, announced.status, verdict))
     return found
@@ -67,7 +66,7 @@ def subagent_findings(stream: StreamLineage) -> Iterator[Finding]:
     for announced in stream.gathered.announced:
         faults = Faults(stream.place(announced.row))
         if announced.child is not None:
-            read_session(announced.child, faults, "ASR-411", "$.childSession")
+            faults.read("subagent.childSession", announced.child, "$.childSession")
         elif not _has_capture_state(announced.capture):
             message = "a subagent record names its child, or capture.childSession says why not"
             faults.note("ASR-411", "missing-child-session", message, "$.childSession")

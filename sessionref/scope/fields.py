@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -200,9 +200,18 @@ class FieldTable(msgspec.Struct, frozen=True):
         more = tuple(part for row in rows for part in row.with_parts())
         return msgspec.structs.replace(self, rows=self.rows + more)
 
+    def at(self, path: str) -> ReferenceField:
+        """The row of that path, which the table must have."""
+        return _by_path(self)[path]
+
     def of_type(self, kind: str) -> Iterator[tuple[int, ReferenceField]]:
         """The rows that records of the type `kind` have, with their numbers."""
         return ((number, row) for number, row in enumerate(self.rows) if row.stands_on(kind))
+
+
+@lru_cache(maxsize=16)
+def _by_path(table: FieldTable) -> dict[str, ReferenceField]:
+    return {row.path: row for row in table.rows}
 
 
 @cache

@@ -2,56 +2,38 @@
 
 from __future__ import annotations
 
-from itertools import compress
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 
 import msgspec
 
-from sessionref.errors import InvalidReference
-from sessionref.reference import SessionRef, parse
-from sessionref.refs import ENTITY_KEYS, EntityRef, RecordRef, Ref, TurnRef, refuse_surrogates
-from sessionref.scope.actors import ACTOR_FAULTS, actor_fault
+from sessionref.reference import SessionRef
+from sessionref.refs import RecordRef, TurnRef
+from sessionref.scope.actors import actor_fault
 from sessionref.scope.collect import (
-    BITS,
     INCOMPLETE,
     MAY,
     OUT_OF_PLACE,
     SCOPED_ID,
     SCOPED_KEY,
     WRONG_SHAPE,
-    is_text,
 )
 from sessionref.scope.fields import json_path
 from sessionref.scope.session import Place
+from sessionref.scope.values import Flaw, read_ordinal, read_ref, read_session, session_of
 from sessionref.streams.ids import ordinal_of
 from sessionref.streams.outcomes import Ambiguous, Resolved, Unresolved
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
+    from sessionref.errors import InvalidReference
     from sessionref.scope.collect import Collected
     from sessionref.scope.fields import FieldTable, NullMeaning, ReferenceField
     from sessionref.scope.session import Account, Session
+    from sessionref.scope.values import AnyRef
     from sessionref.streams.outcomes import Hit, Outcome
 
-__all__ = ["REFERENCE_FAULTS", "Resolution", "Resolver", "outcome_in"]
-
-#: The codes of what can be wrong with a reference itself, whatever it resolves to.
-REFERENCE_FAULTS: dict[str, str] = {
-    "bad-member": "the value has the wrong JSON type for a reference",
-    "wrong-shape": "there is no such object or array where the reference should stand",
-    "bad-reference": "the text is no reference by the grammar (ASR-061, 062)",
-    "unexpected-ref": "a '#' part stands where only a session may be named",
-    "turn-ref": "a turn ref stands where a record or an entity is required (ASR-075)",
-    "entity-ref": "an entity ref stands where a record ID is required",
-    "null-reference": "null stands where it means nothing (ASR-079)",
-    "out-of-place": "the reference may not stand beside what the record says otherwise",
-    "not-lower-seq": "the target has no lower seq",
-    "other-type": "the target is a record of another type",
-    "other-key": "the target has another entity key (ASR-065)",
-    "claims-complete": "not all targets are there, and nothing says that they are not (ASR-079)",
-    **ACTOR_FAULTS,
-}
+__all__ = ["Resolution", "Resolver", "outcome_in"]
 
 _NOTHING = Unresolved("invalid")
 
@@ -139,11 +121,14 @@ class _Declared(NamedTuple):
 
 
 class _Read(NamedTuple):
-    """What was made of a value: its outcome, or what is wrong with it."""
+    """What was made of a value: its outcome, or what is wrong with it.
+
+    `foreign` where it names something outside of the stream, `target` is the record that it names
+    in the stream, where that is one.
+    """
 
     outcome: Outcome
-    fault: str | None = None
-    error: InvalidReference | None = None
+    flaw: Flaw | None = None
     foreign: bool = False
     target: Place | None = None
 
@@ -186,9 +171,7 @@ class Resolver:
     def problems_by_place(self) -> Iterator[tuple[Place, Resolution]]:
         """As `problems`, with the place of the record that has the reference."""
         for segment, capture in enumerate(self._account.captures):
-            references = capture.references
-            for number in self._doubtful(segment):
-                collected = references[number]
+            for collected in capture.references:
                 resolution = self.resolve(segment, collected)
                 if not resolution.exact:
                     yield Place(segment, collected.row), resolution
@@ -203,17 +186,17 @@ class Resolver:
         faults: list[str] = []
         meaning: NullMeaning | None = None
         if collected.flags & WRONG_SHAPE:
-            read = _Read(_NOTHING, "wrong-shape")
+            read = _Read(_NOTHING, Flaw("wrong-shape"))
             path = json_path(field.member_steps[: collected.beside], collected.indexes)
         elif collected.value is None:
             meaning = _meaning(field, collected)
-            read = _Read(Resolved((), None)) if meaning else _Read(_NOTHING, "null-reference")
+            read = _Read(Resolved((), None)) if meaning else _Read(_NOTHING, Flaw("null-reference"))
         else:
             read = self._by_target[field.target](field, collected, place)
         if field.requirement == "must-local":
             required = not read.foreign and collected.beside is None
-        if read.fault is not None:
-            faults.append(read.fault)
+        if read.flaw is not None:
+            faults.append(read.flaw.code)
         elif meaning is None and not read.foreign:
             faults += self._broken(field, place, read.target)
         if collected.flags & OUT_OF_PLACE:
@@ -233,15 +216,15 @@ class Resolver:
             outcome=read.outcome,
             meaning=meaning,
             faults=tuple(faults),
-            error=read.error,
+            error=None if read.flaw is None else read.flaw.error,
         )
 
     # -- Kinds of targets ---------------------------------------------------------------------
 
     def _ref(self, field: ReferenceField, collected: Collected, place: Place) -> _Read:  # noqa: ARG002
-        ref, fault = _ref_of(field, collected.value)
-        if ref is None:
-            return fault
+        ref = read_ref(field, collected.value)
+        if isinstance(ref, Flaw):
+            return _Read(_NOTHING, ref)
         if field.session is None or (
             collected.beside is None and field.requirement == "must-local"
         ):
@@ -252,7 +235,7 @@ class Resolver:
 
     def _elsewhere(self, beside: Any, find: Callable[[Account], Outcome]) -> _Read:
         """What `find` finds in the session that the member beside the reference names."""
-        named = _parsed(beside)
+        named = session_of(beside) if isinstance(beside, str) else None
         if not isinstance(named, SessionRef):
             return _Read(Unresolved("no-session-named"), foreign=True)
         canonical = named.key.canonical()
@@ -261,7 +244,7 @@ class Resolver:
             return _Read(Unresolved("no-such-session", canonical), foreign=True)
         return _Read(_either([find(account) for account in session.accounts]), foreign=True)
 
-    def _found(self, account: Account, ref: RecordRef | EntityRef | TurnRef) -> Outcome:
+    def _found(self, account: Account, ref: AnyRef) -> Outcome:
         """What `ref` means in an account, seen from another: capture-scoped IDs mean nothing."""
         outcome = account.resolve(ref)
         if account is self._account or not isinstance(outcome, Resolved):
@@ -275,13 +258,9 @@ class Resolver:
         return outcome
 
     def _session(self, field: ReferenceField, collected: Collected, place: Place) -> _Read:  # noqa: ARG002
-        named = _parsed(collected.value)
-        if not isinstance(named, SessionRef):
-            return named
-        if named.ref is not None and (
-            field.target == "session" or not isinstance(named.ref, TurnRef)
-        ):
-            return _Read(_NOTHING, "unexpected-ref", foreign=True)
+        named = read_session(field, collected.value)
+        if isinstance(named, Flaw):
+            return _Read(_NOTHING, named, foreign=True)
         return _Read(self._in_named(named), foreign=True)
 
     def _in_named(self, named: SessionRef) -> Outcome:
@@ -293,20 +272,24 @@ class Resolver:
         return _either([self._found(account, ref) for account in session.accounts])
 
     def _session_or_ref(self, field: ReferenceField, collected: Collected, place: Place) -> _Read:  # noqa: ARG002
-        ref, fault = _ref_of(field, collected.value)
-        named = _parsed(collected.value)
-        if not isinstance(named, SessionRef):
-            return fault if ref is None else _Read(self._account.resolve(ref))
-        local = Unresolved("no-such-record") if ref is None else self._account.resolve(ref)
+        ref = read_ref(field, collected.value)
+        named = read_session(field, collected.value)
+        if isinstance(named, Flaw):
+            if isinstance(ref, Flaw):
+                return _Read(_NOTHING, ref)
+            return _Read(self._account.resolve(ref))
+        local = (
+            Unresolved("no-such-record") if isinstance(ref, Flaw) else self._account.resolve(ref)
+        )
         if isinstance(local, Unresolved):
             return _Read(self._in_named(named), foreign=True)
         # The text is both a session reference and the ID of a record here.
         return _Read(_either([local, self._in_named(named)]), foreign=True)
 
     def _ordinal(self, field: ReferenceField, collected: Collected, place: Place) -> _Read:  # noqa: ARG002
-        ordinal = collected.value
-        if type(ordinal) is not int or ordinal < 0:
-            return _Read(_NOTHING, "bad-member", foreign=True)
+        ordinal = read_ordinal(collected.value)
+        if isinstance(ordinal, Flaw):
+            return _Read(_NOTHING, ordinal, foreign=True)
 
         def find(account: Account) -> Outcome:
             return self._at_ordinal(account, ordinal)
@@ -336,13 +319,13 @@ class Resolver:
             members = cast("dict[str, Any]", value)
             fault = actor_fault({**members, "session": None, "participant": ""})
         if fault is not None:
-            return _Read(_NOTHING, fault)
+            return _Read(_NOTHING, Flaw(fault))
         return _Read(Resolved((self._account.hit(place),), self._account.session))
 
     def _declaration(self, field: ReferenceField, collected: Collected, place: Place) -> _Read:
         name = collected.value
         if not isinstance(name, str):
-            return _Read(_NOTHING, "bad-member")
+            return _Read(_NOTHING, Flaw("bad-member"))
         declared = self._declarations().get((field.target, name))
         if declared is None or not (
             declared.everywhere or declared.order < self._account.order(place)
@@ -373,10 +356,10 @@ class Resolver:
 
     def _external(self, field: ReferenceField, collected: Collected, place: Place) -> _Read:  # noqa: ARG002
         if not isinstance(collected.value, str):
-            return _Read(_NOTHING, "bad-member", foreign=True)
+            return _Read(_NOTHING, Flaw("bad-member"), foreign=True)
         return _Read(Unresolved("external"), foreign=True)
 
-    # -- Constraints, and what is fine at once --------------------------------------------------
+    # -- Constraints ----------------------------------------------------------------------------
 
     def _broken(self, field: ReferenceField, place: Place, target: Place | None) -> Iterator[str]:
         """The constraints of the field that a resolved local target breaks (ASR-079)."""
@@ -391,116 +374,8 @@ class Resolver:
         if field.lower_seq and self._account.order(target) >= self._account.order(place):
             yield "not-lower-seq"
 
-    def _doubtful(self, segment: int) -> Sequence[int]:
-        """The numbers of the references of a segment of which it is not certain that all is well.
 
-        Those of a field that asks for an entity, and for nothing else, are looked up together.
-        """
-        capture = self._account.captures[segment]
-        references = capture.references
-        if len(self._account.captures) > 1:
-            return range(len(references))
-        codes, values = references.codes, references.values
-        doubtful: list[int] = []
-        left = set(codes)
-        for number, field in enumerate(self._scope.table.rows):
-            code = number << BITS
-            if code in left and field.key is not None and _asks_no_more(field):
-                left.remove(code)
-                named = set(compress(values, [other == code for other in codes]))
-                missing = named.difference(capture.index.sole(field.key))
-                if missing:
-                    doubtful += [
-                        at
-                        for at, (other, value) in enumerate(zip(codes, values, strict=True))
-                        if other == code and value in missing
-                    ]
-        if left:
-            is_fine = self._fine(segment)
-            rows = references.rows
-            doubtful += [
-                at
-                for at, code in enumerate(codes)
-                if code in left and not is_fine(rows[at], code, values[at])
-            ]
-        doubtful.sort()
-        return doubtful
-
-    def _fine(self, segment: int) -> Callable[[int, int, Any], bool]:
-        """Tells of a row, a coded field and a value whether it is certain that nothing is wrong."""
-        index = self._account.captures[segment].index
-        types, seqs, own = index.types, index.seqs, index.values
-        sole: dict[str | None, Mapping[str, int]] = {}
-        plans: dict[int, tuple[str | None, bool, bool, bool, bool] | None] = {}
-        for number, field in enumerate(self._scope.table.rows):
-            if field.target in {"record", "structural", "entity"} and field.session is None:
-                plans[number << BITS] = (
-                    field.key,
-                    field.target == "structural",
-                    field.lower_seq,
-                    field.same_type,
-                    field.same_key,
-                )
-        plan_of = plans.get
-        naming_sessions = {
-            number << BITS
-            for number, field in enumerate(self._scope.table.rows)
-            if field.target == "session"
-        }
-        known: dict[str, bool] = {}
-
-        def is_fine(row: int, code: int, value: Any) -> bool:
-            plan = plan_of(code)
-            if type(value) is not str:
-                return False
-            if plan is None:
-                if code not in naming_sessions:
-                    return False
-                fine = known.get(value)
-                if fine is None:
-                    fine = known[value] = self._is_known(value)
-                return fine
-            key, structural, lower, same_type, same_key = plan
-            if key is None and "=" in value:
-                if not structural:
-                    return False
-                key, _, value = value.partition("=")
-                if key == "turnId":
-                    return False
-            if key not in sole:
-                # A value of another key than the seven may stand in any record; none resolves.
-                sole[key] = index.sole(key) if key is None or key in ENTITY_KEYS else {}
-            target = sole[key].get(value)
-            return (
-                target is not None
-                and (not lower or seqs[target] < seqs[row])
-                and (not same_type or types[target] == types[row])
-                and (not same_key or own[target] == own[row])
-            )
-
-        return is_fine
-
-    def _is_known(self, text: str) -> bool:
-        """Whether `text` names one session of the scope, and nothing in it."""
-        named = _parsed(text)
-        return (
-            isinstance(named, SessionRef)
-            and named.ref is None
-            and (session := self._scope.named(named)) is not None
-            and not session.conflict
-        )
-
-
-def _asks_no_more(field: ReferenceField) -> bool:
-    """Whether the field, a text, asks for nothing but that its target is there."""
-    return (
-        is_text(field)
-        and field.session is None
-        and not (field.lower_seq or field.same_type or field.same_key)
-    )
-
-
-def _one_place(account: Account, ref: RecordRef | EntityRef | TurnRef) -> Place | None:
+def _one_place(account: Account, ref: AnyRef) -> Place | None:
     """The record that a ref resolves to, which it does; None for a turn."""
     if isinstance(ref, TurnRef):
         return None
@@ -513,34 +388,6 @@ def _meaning(field: ReferenceField, collected: Collected) -> NullMeaning | None:
     if field.null == "no-primary-head" and collected.indexes != (0,):
         return None
     return field.null
-
-
-def _parsed(value: Any) -> SessionRef | _Read:
-    if not isinstance(value, str):
-        return _Read(_NOTHING, "bad-member", foreign=True)
-    try:
-        return parse(value)
-    except InvalidReference as error:
-        return _Read(_NOTHING, "bad-reference", error, foreign=True)
-
-
-def _ref_of(
-    field: ReferenceField, value: Any
-) -> tuple[RecordRef | EntityRef | TurnRef | None, _Read]:
-    """The ref that `value` is, where the field allows it; else None and what is wrong."""
-    ref: RecordRef | EntityRef | TurnRef
-    if not isinstance(value, str):
-        return None, _Read(_NOTHING, "bad-member")
-    try:
-        refuse_surrogates(value, "ref")
-        ref = Ref.from_raw(value) if field.key is None else EntityRef(field.key, value)
-    except InvalidReference as error:
-        return None, _Read(_NOTHING, "bad-reference", error)
-    if isinstance(ref, TurnRef) and field.target not in {"turn-or-record", "session-or-ref"}:
-        return None, _Read(_NOTHING, "turn-ref")
-    if isinstance(ref, EntityRef) and field.target == "record":
-        return None, _Read(_NOTHING, "entity-ref")
-    return ref, _Read(_NOTHING)
 
 
 def _ordinals(account: Account) -> dict[int, list[list[Place]]]:

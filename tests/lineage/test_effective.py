@@ -76,7 +76,7 @@ def test_a_lineage_that_is_no_object_replaces_nothing():
     """It is a finding, and what was said before stays."""
     found = effective(none(), [])
     assert found.inherits.mode == "none"
-    assert [(one.rule, one.code) for one in found.findings] == [("ASR-400", "bad-lineage")]
+    assert [(one.rule, one.code) for one in found.findings] == [("ASR-400", "wrong-shape")]
 
 
 def test_executed_by_is_a_union_by_session_key():

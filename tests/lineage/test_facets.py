@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from lineage_streams import NF, Stream, findings, lineage_of, named
 
-from sessionref.lineage.facets import REASONS, read_facets, read_session, root_conflicts
+from sessionref.lineage.facets import REASONS, read_facets, root_conflicts
 from sessionref.lineage.places import Faults, Place
-from sessionref.refs import EntityRef, RecordRef
+from sessionref.refs import EntityRef, RecordRef, TurnRef
 
 
 def read(lineage):
@@ -54,16 +54,17 @@ def test_every_facet_of_the_page_is_read():
 @pytest.mark.parametrize(
     ("lineage", "expected"),
     [
-        ([], [("ASR-400", "bad-lineage", "$.lineage")]),
-        ({"spawnedBy": 5}, [("ASR-400", "bad-facet", "$.lineage.spawnedBy")]),
-        ({"forkedFrom": []}, [("ASR-400", "bad-facet", "$.lineage.forkedFrom")]),
-        ({"continues": "x"}, [("ASR-400", "bad-facet", "$.lineage.continues")]),
-        ({"inherits": "none"}, [("ASR-400", "bad-facet", "$.lineage.inherits")]),
+        ([], [("ASR-400", "wrong-shape", "$.lineage")]),
+        ({"spawnedBy": 5}, [("ASR-400", "wrong-shape", "$.lineage.spawnedBy")]),
+        ({"forkedFrom": []}, [("ASR-400", "wrong-shape", "$.lineage.forkedFrom")]),
+        ({"continues": "x"}, [("ASR-400", "wrong-shape", "$.lineage.continues")]),
+        ({"inherits": "none"}, [("ASR-400", "wrong-shape", "$.lineage.inherits")]),
         ({"relatedUnknown": None}, [("ASR-400", "bad-facet", "$.lineage.relatedUnknown")]),
         ({"role": 5}, [("ASR-400", "bad-facet", "$.lineage.role")]),
         ({"root": False}, [("ASR-402", "bad-root", "$.lineage.root")]),
-        ({"executedBy": named("b")}, [("ASR-420", "bad-facet", "$.lineage.executedBy")]),
-        ({"executedBy": ["codex:b"]}, [("ASR-400", "bad-facet", "$.lineage.executedBy[0]")]),
+        ({"executedBy": named("b")}, [("ASR-420", "wrong-shape", "$.lineage.executedBy")]),
+        ({"executedBy": None}, [("ASR-420", "bad-facet", "$.lineage.executedBy")]),
+        ({"executedBy": ["codex:b"]}, [("ASR-400", "wrong-shape", "$.lineage.executedBy[0]")]),
         (
             {"spawnedBy": {"session": "codex:p"}},
             [("ASR-400", "missing-evidence", "$.lineage.spawnedBy")],
@@ -74,15 +75,15 @@ def test_every_facet_of_the_page_is_read():
         ),
         (
             {"spawnedBy": {"session": 5, "evidence": NF}},
-            [("ASR-400", "bad-session-reference", "$.lineage.spawnedBy.session")],
+            [("ASR-400", "bad-member", "$.lineage.spawnedBy.session")],
         ),
         (
             {"spawnedBy": {"session": "p", "evidence": NF}},
-            [("ASR-400", "bad-session-reference", "$.lineage.spawnedBy.session")],
+            [("ASR-061", "missing-session-id", "$.lineage.spawnedBy.session")],
         ),
         (
             {"spawnedBy": {"session": "codex:p#r1", "evidence": NF}},
-            [("ASR-400", "session-reference-with-ref", "$.lineage.spawnedBy.session")],
+            [("ASR-400", "unexpected-ref", "$.lineage.spawnedBy.session")],
         ),
         (
             {"relatedUnknown": {"session": "codex:p", "evidence": "similar text"}},
@@ -94,11 +95,11 @@ def test_every_facet_of_the_page_is_read():
         ),
         (
             {"spawnedBy": named("p", record="key=x")},
-            [("ASR-400", "bad-record-reference", "$.lineage.spawnedBy.record")],
+            [("ASR-062", "unknown-entity-key", "$.lineage.spawnedBy.record")],
         ),
         (
             {"spawnedBy": named("p", record=7)},
-            [("ASR-400", "bad-record-reference", "$.lineage.spawnedBy.record")],
+            [("ASR-079", "bad-member", "$.lineage.spawnedBy.record")],
         ),
         (
             {"forkedFrom": named("p", record="r1", ordinal=4)},
@@ -106,7 +107,7 @@ def test_every_facet_of_the_page_is_read():
         ),
         (
             {"forkedFrom": named("p", ordinal=True)},
-            [("ASR-407", "bad-ordinal", "$.lineage.forkedFrom.ordinal")],
+            [("ASR-407", "bad-member", "$.lineage.forkedFrom.ordinal")],
         ),
         ({"continues": named("p")}, [("ASR-408", "bad-reason", "$.lineage.continues.reason")]),
         (
@@ -124,11 +125,11 @@ def test_every_facet_of_the_page_is_read():
         ),
         (
             {"inherits": {"mode": "none", "localThroughId": "r1", "evidence": NF}},
-            [("ASR-409", "misplaced-boundary", "$.lineage.inherits.localThroughId")],
+            [("ASR-409", "out-of-place", "$.lineage.inherits.localThroughId")],
         ),
         (
             {"inherits": {"mode": "none", "throughId": "", "evidence": NF}},
-            [("ASR-409", "bad-record-id", "$.lineage.inherits.throughId")],
+            [("ASR-062", "empty-ref", "$.lineage.inherits.throughId")],
         ),
         (
             {"inherits": {"mode": "none", "throughId": "r", "throughOrdinal": 1, "evidence": NF}},
@@ -136,7 +137,7 @@ def test_every_facet_of_the_page_is_read():
         ),
         (
             {"inherits": {"mode": "none", "throughOrdinal": "1", "evidence": NF}},
-            [("ASR-409", "bad-ordinal", "$.lineage.inherits.throughOrdinal")],
+            [("ASR-409", "bad-member", "$.lineage.inherits.throughOrdinal")],
         ),
     ],
 )
@@ -197,12 +198,14 @@ def test_what_stands_beside_a_root_is_told_in_the_order_of_the_page():
         assert root_conflicts(facets) == expected
 
 
-def test_a_reference_that_is_absent_is_called_missing():
-    """One of the wrong type is not."""
-    faults = Faults(Place())
-    for value in (None, 5):
-        read_session(value, faults, "ASR-400", "$.x")
-    assert ["missing" in one.message for one in faults.found] == [True, False]
+def test_a_ref_of_a_kind_that_is_not_allowed_is_a_fault_and_is_kept():
+    """A turn is no record (ASR-075), so the edge that names it is not exact."""
+    facets, found = read({"forkedFrom": named("p", record="turnId=t")})
+    assert facets["forkedFrom"].record == TurnRef("t")
+    assert found == [("ASR-075", "turn-ref", "$.lineage.forkedFrom.record")]
+    facets, found = read({"inherits": {"mode": "none", "throughId": "callId=c", "evidence": NF}})
+    assert facets["inherits"].through_id is None
+    assert found == [("ASR-409", "entity-ref", "$.lineage.inherits.throughId")]
 
 
 def test_findings_say_where():

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 import msgspec
 
 from sessionref.lineage.shapes import is_array, is_object
-from sessionref.refs import RecordRef
 from sessionref.scope.fields import FieldTable
 from sessionref.scope.values import AnyRef  # noqa: TC001 - the structs below need it
 
@@ -214,8 +213,10 @@ def _member(facet: dict[str, Any], name: str, faults: Faults, path: str) -> Any:
 
 
 def _record_id(facet: dict[str, Any], name: str, faults: Faults, path: str) -> str | None:
-    ref = _member(facet, name, faults, path)
-    return ref.record_id if isinstance(ref, RecordRef) else None
+    """A record ID. What no ref can hold is kept: it names a record that cannot be found."""
+    _member(facet, name, faults, path)
+    value = facet.get(name)
+    return value if isinstance(value, str) and value else None
 
 
 def _field(path: str, name: str) -> str:

@@ -204,7 +204,7 @@ def test_a_ref_of_a_kind_that_is_not_allowed_is_a_fault_and_is_kept():
     assert facets["forkedFrom"].record == TurnRef("t")
     assert found == [("ASR-075", "turn-ref", "$.lineage.forkedFrom.record")]
     facets, found = read({"inherits": {"mode": "none", "throughId": "callId=c", "evidence": NF}})
-    assert facets["inherits"].through_id is None
+    assert facets["inherits"].through_id == "callId=c"
     assert found == [("ASR-409", "entity-ref", "$.lineage.inherits.throughId")]
 
 

@@ -63,9 +63,9 @@ def reader_of(kind: str | None) -> AnyReader | None:
 
 
 def _what_is_wrong(reader: Any, known: dict[str, AnyReader]) -> str | None:
+    agent: Any = getattr(reader, "agent", None)
     if not isinstance(reader, Reader):
         return "it does not offer what sessionref.native.Reader asks for"
-    agent = getattr(reader, "agent", None)
     if not isinstance(agent, str) or not is_agent_name(agent):
         return f"{agent!r} is not an agent name"
     return f"there is a reader of {agent} already" if agent in known else None

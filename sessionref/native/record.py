@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache, wraps
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
-from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
 from msgspec import UNSET, Raw, UnsetType  # noqa: TC002 - the structs below need them
 
-from sessionref.errors import StreamError
 from sessionref.findings import Finding
 from sessionref.reference import SessionRef
 from sessionref.registry import Registry
@@ -41,13 +40,10 @@ __all__ = [
     "header_record",
     "native_id",
     "new_input",
-    "none_if_unreadable",
     "row_fault",
+    "warning",
 ]
 
-
-P = ParamSpec("P")
-T = TypeVar("T")
 
 #: Who is told of each finding.
 Report = Callable[[Finding], None]
@@ -172,19 +168,6 @@ class NativeStream:
             yield bytes(block)
 
 
-def none_if_unreadable(ask: Callable[P, T]) -> Callable[P, T | None]:
-    """Makes a question about other files answer None if one of them cannot be read."""
-
-    @wraps(ask)
-    def asked(*args: P.args, **kwargs: P.kwargs) -> T | None:
-        try:
-            return ask(*args, **kwargs)
-        except StreamError:
-            return None
-
-    return asked
-
-
 class LineIds:
     """Derived record IDs of rows that have nothing but their line (ASR-068).
 
@@ -291,17 +274,18 @@ def native_id(value: str | None) -> str | None:
     return value
 
 
+def warning(
+    code: str, message: str, file: str, line: int | None = None, rule: str | None = None
+) -> Finding:
+    """The finding for something wrong with a log, or with a row of it."""
+    return Finding(code=code, severity="warning", message=message, rule=rule, file=file, line=line)
+
+
 def row_fault(fault: Fault, file: str, line: int) -> Finding:
     """The finding for a member of a row that could not be used."""
-    return Finding(
-        code=fault.code,
-        severity="warning",
-        message=fault.message,
-        rule="ASR-060" if fault.code == "lone-surrogate" else None,
-        path=fault.path,
-        file=file,
-        line=line,
-    )
+    rule = "ASR-060" if fault.code == "lone-surrogate" else None
+    found = warning(fault.code, fault.message, file, line, rule)
+    return msgspec.structs.replace(found, path=fault.path)
 
 
 @cache

@@ -10,7 +10,6 @@ of one `inference`.
 from __future__ import annotations
 
 import hashlib
-import json
 import tempfile
 from decimal import Decimal
 from functools import cache, lru_cache, partial
@@ -19,7 +18,6 @@ from typing import IO, TYPE_CHECKING, TypeAlias, TypeVar
 import msgspec
 from msgspec import Raw
 
-from sessionref.findings import Finding
 from sessionref.native.claude_code.rows import (
     AGENT,
     AGENT_PROGRESS,
@@ -37,6 +35,7 @@ from sessionref.native.claude_code.rows import (
 )
 from sessionref.native.claude_code.survey import Surveyor, rows_by_session
 from sessionref.native.columns import Columns
+from sessionref.native.compare import comparable
 from sessionref.native.record import (
     LineIds,
     Native,
@@ -47,6 +46,7 @@ from sessionref.native.record import (
     native_id,
     new_input,
     row_fault,
+    warning,
 )
 from sessionref.native.rows import Fault, Rows, begins, is_utf8
 from sessionref.registry import Registry
@@ -72,7 +72,7 @@ if TYPE_CHECKING:
     from sessionref.native.reader import Lines
     from sessionref.native.record import Report
 
-__all__ = ["FORMAT", "Writer", "content_digest", "streams", "survey_with_columns", "writer_of"]
+__all__ = ["FORMAT", "Writer", "content_digest", "streams", "survey_with_columns"]
 
 #: The name of the format.
 FORMAT = "claude-code-jsonl"
@@ -86,7 +86,7 @@ _SYNTHETIC = "<synthetic>"
 _DIGITS = 30
 _NO_TOKENS = (None, None, None, None)
 
-B = TypeVar("B", "Block", "GlanceBlock")
+B = TypeVar("B", bound="Block | GlanceBlock")
 
 #: One record of a row: its ID, its type, the entity key that its type has, whether that key is the
 #: source's own, and the block of the message's content that it comes from.
@@ -113,17 +113,13 @@ def streams(
                 own = _rows_of_first(survey, lines, waiting, spool)
             else:
                 own = _rows_that_waited(waiting[slot], spool)
-            writer = writer_of(survey, slot, file, report, content=content)
+            copied_head = partial(survey.copied_head_of, slot)
+            repeated = survey.slots[slot].repeated
+            writer = Writer(file, report, repeated, copied_head, content=content)
             header = _header(slot, survey.slots[slot], content=content)
             yield NativeStream(header, writer.all(own), writer)
             for _ in own:  # the caller may have left rows unread
                 pass
-
-
-def writer_of(survey: Survey, slot: Slot, file: str, report: Report, *, content: bool) -> Writer:
-    """What makes the records of one session of the file, once."""
-    copied_head = partial(survey.copied_head_of, slot)
-    return Writer(file, report, survey.slots[slot].repeated, copied_head, content=content)
 
 
 def _rows_of_first(
@@ -339,17 +335,9 @@ class Writer:
             place.capture = True
             place.message_id = None
             place.native.id = uuid
-            self._report(
-                Finding(
-                    code="record-id-conflict",
-                    severity="warning",
-                    message=f"record ID {uuid} was written before with other content",
-                    rule="ASR-017",
-                    id=place.id,
-                    file=self._file,
-                    line=line,
-                )
-            )
+            message = f"record ID {uuid} was written before with other content"
+            found = warning("record-id-conflict", message, self._file, line, "ASR-017")
+            self._report(msgspec.structs.replace(found, id=place.id))
         return None
 
     def _other(self, place: _Place, row: Row) -> NativeRecord:
@@ -585,18 +573,8 @@ def kind_of_row(row_type: str | None) -> str:
 
 
 def content_digest(data: bytes) -> bytes:
-    """What two writings of one record have in common, in any order of their members.
-
-    Left out is what the registry entry names as written anew each time.
-    """
-    try:
-        row = json.loads(data.decode(errors="surrogateescape"))
-        for name in _written_again():
-            row.pop(name, None)
-        data = json.dumps(row, sort_keys=True, separators=(",", ":")).encode()
-    except RecursionError:  # nested too deeply: then only equal bytes are the same
-        pass
-    return hashlib.blake2b(data, digest_size=16).digest()
+    """Equal for two writings of one record: without the members that are written anew each time."""
+    return hashlib.blake2b(comparable(data, _written_again()), digest_size=16).digest()
 
 
 @cache

@@ -8,12 +8,13 @@ depends on the order of the files, and where a file is missing less is known, ne
 from __future__ import annotations
 
 from collections import defaultdict
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from sessionref.native.claude_code.records import content_digest, writer_of
+from sessionref.native.claude_code.records import content_digest, streams
 from sessionref.native.claude_code.rows import (
     AGENT,
     SIDE_AGENT,
@@ -23,13 +24,13 @@ from sessionref.native.claude_code.rows import (
     reference,
 )
 from sessionref.native.claude_code.survey import rows_by_session
+from sessionref.native.compare import is_beginning, last_record, none_if_unreadable
 from sessionref.native.record import (
     FIELD,
     INFERENCE,
     STRUCTURE,
     Segment,
     native_id,
-    none_if_unreadable,
 )
 from sessionref.native.rows import Rows
 from sessionref.registry import Registry
@@ -341,8 +342,10 @@ def _companion_of(path: str | None, agent_id: str) -> _Companion:
 def _begins_with(longer: _Capture, shorter: _Capture) -> bool:
     """Whether one capture of a session is the beginning of another one."""
     with longer.transcript.open() as ours, shorter.transcript.open() as theirs:
-        more = _rows(longer, ours)
-        return all(next(more, (0, b""))[1] == data for _, data, _ in _rows(shorter, theirs))
+        return is_beginning(
+            (data for _, data, _ in _rows(longer, ours)),
+            (data for _, data, _ in _rows(shorter, theirs)),
+        )
 
 
 @none_if_unreadable
@@ -419,6 +422,7 @@ def _advance(
 
 
 def _same(data: bytes, other: bytes) -> bool:
+    """Whether two rows have the same type and message; all else may be written anew."""
     one, two = _said.decode_part(data), _said.decode_part(other)
     return one.type == two.type and (
         bytes(one.message) == bytes(two.message) or _plain(one.message) == _plain(two.message)
@@ -433,18 +437,8 @@ def _plain(message: msgspec.Raw) -> Any:
 
 
 def _last_record(capture: _Capture, line: int) -> str:
-    """The ID of the last record that the session's rows up to a line give."""
     survey = capture.transcript.survey
-    writer = writer_of(survey, capture.slot, "", ignore, content=False)
-    last = ""
     with capture.transcript.open() as lines:
-        own = (
-            (found.line, found.data, found.row, found.faults)
-            for found in rows_by_session(survey, lines)
-            if found.slot == capture.slot
-        )
-        for record in writer.all(own):
-            if writer.line > line:
-                break
-            last = record.id
-    return last
+        found = streams(survey, lines, "", ignore, content=False)
+        place = list(survey.slots).index(capture.slot)
+        return last_record(next(islice(found, place, None)), line)

@@ -16,16 +16,16 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sessionref.findings import Finding
 from sessionref.native.claude_code.rows import (
     MESSAGES,
     Delegation,
     agent_slot,
     delegation,
+    ignore,
     is_short,
     rows,
 )
-from sessionref.native.record import native_id, row_fault
+from sessionref.native.record import native_id, row_fault, warning
 from sessionref.native.rows import NoRow
 
 if TYPE_CHECKING:
@@ -259,7 +259,7 @@ def rows_by_session(survey: Survey, lines: Lines) -> Iterator[SlotRow]:
     """
     slots = survey.slots
     before = next(iter(slots), None)
-    for line, data in lines(_ignore):
+    for line, data in lines(ignore):
         faults: list[Fault] = []
         try:
             row = rows.decode(data, faults.append)
@@ -322,7 +322,7 @@ class Surveyor:
             row = rows.decode(data, faults.append)
         except NoRow as error:
             self._faulty = True
-            self._report(_no_row(error, self._file, line))
+            self._report(warning(error.code, error.message, self._file, line))
             return None
         if faults:
             self._faulty = True
@@ -426,26 +426,11 @@ def _close(
             survey.slots[session_id, agent_id, True].absorb(facts)
         else:
             silent = True
-            report(
-                Finding(
-                    code="no-namespace",
-                    severity="warning",
-                    message=f"no row says in which session the short agent ID {agent_id} stands",
-                    rule="ASR-054",
-                    file=file,
-                    line=line,
-                )
-            )
+            message = f"no row says in which session the short agent ID {agent_id} stands"
+            report(warning("no-namespace", message, file, line, "ASR-054"))
     if not survey.slots and not silent:
-        report(
-            Finding(
-                code="no-session",
-                severity="warning",
-                message="no row names a session, so the transcript is no session",
-                rule="ASR-051",
-                file=file,
-            )
-        )
+        message = "no row names a session, so the transcript is no session"
+        report(warning("no-session", message, file, rule="ASR-051"))
     for facts in survey.slots.values():
         facts.absorb(leading)
         leading = Facts()  # rows before any session go to the first one only
@@ -455,11 +440,3 @@ def _close(
 def _identity_fault(faults: list[Fault]) -> Fault | None:
     """The fault that leaves open to which session a row belongs."""
     return next((fault for fault in faults if fault.path in _IDENTITY), None)
-
-
-def _no_row(error: NoRow, file: str, line: int) -> Finding:
-    return Finding(code=error.code, severity="warning", message=error.message, file=file, line=line)
-
-
-def _ignore(_finding: Finding) -> None:
-    """Faults of lines were reported by the first pass."""

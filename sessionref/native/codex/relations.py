@@ -7,16 +7,14 @@ where a file is missing less is known, never other things.
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import msgspec
-
-from sessionref.native.codex.records import Writer
+from sessionref.native.codex.records import streams
 from sessionref.native.codex.rows import AGENT, ignore, named_turn, rows
-from sessionref.native.record import FIELD, INFERENCE, STRUCTURE, Segment, none_if_unreadable
+from sessionref.native.compare import comparable, is_beginning, last_record, none_if_unreadable
+from sessionref.native.record import FIELD, INFERENCE, STRUCTURE, Segment
 from sessionref.native.rows import NoRow
 from sessionref.reference import SessionRef
 from sessionref.registry import Registry
@@ -258,15 +256,9 @@ def _copied(
 
 
 def _last_record(thread: _Thread, line: int) -> str:
-    """The ID of the last record that the rows up to a line give."""
-    writer = Writer("", ignore, thread.survey, thread.meta, content=False)
-    last = ""
     with thread.rollout.open() as lines:
-        for record in writer.all(lines):
-            if writer.line > line:
-                break
-            last = record.id
-    return last
+        (stream,) = streams(thread.survey, lines, "", ignore, content=False)
+        return last_record(stream, line)
 
 
 # -- Comparing files ------------------------------------------------------------------------------
@@ -276,8 +268,9 @@ def _last_record(thread: _Thread, line: int) -> str:
 def _begins_with(longer: _Thread, shorter: _Thread) -> bool:
     """Whether one file is the beginning of another one."""
     with longer.rollout.open() as ours, shorter.rollout.open() as theirs:
-        more = iter(ours(ignore))
-        return all(next(more, (0, b""))[1] == data for _, data in theirs(ignore))
+        return is_beginning(
+            (data for _, data in ours(ignore)), (data for _, data in theirs(ignore))
+        )
 
 
 def _items(lines: Lines) -> Iterator[tuple[int, bytes, Row]]:
@@ -323,33 +316,13 @@ def _equal_head(fork: _Thread, parent: _Thread) -> int | None:
 
 
 def _same(data: bytes, other: bytes) -> bool:
-    """Whether two items are equal, whatever the order of their members.
+    """Whether two items are equal.
 
     A fork writes its parent's items again with times of its own, so the entry of the registry says
     which members of a row are left out (`comparison.copied_prefix`).
     """
-    return _plain(data) == _plain(other)
-
-
-def _plain(data: bytes) -> bytes:
-    try:
-        return _encode(_without_own(msgspec.json.decode(data)))
-    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
-        pass
-    try:  # no UTF-8, or a lone surrogate
-        item = json.loads(data.decode(errors="surrogateescape"))
-        return json.dumps(_without_own(item), sort_keys=True).encode()
-    except RecursionError:  # nested too deeply: then it is equal to nothing that has another time
-        return data
-
-
-_encode = msgspec.json.Encoder(order="sorted").encode
-
-
-def _without_own(item: dict[str, Any]) -> dict[str, Any]:
-    for name in Registry.default()[AGENT].left_out("copied_prefix"):
-        item.pop(name, None)
-    return item
+    left_out = Registry.default()[AGENT].left_out("copied_prefix")
+    return comparable(data, left_out) == comparable(other, left_out)
 
 
 def _ids(row: Row) -> Iterator[str]:

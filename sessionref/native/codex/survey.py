@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec import Raw
 
-from sessionref.findings import Finding
 from sessionref.native.codex.rows import Spawns, rows, same_call, totals
-from sessionref.native.record import row_fault
+from sessionref.native.record import row_fault, warning
 from sessionref.native.rows import NoRow, Rows, begins
 
 if TYPE_CHECKING:
@@ -149,15 +148,7 @@ def survey_of(lines: Lines, file: str, report: Report) -> Survey:
         try:
             row = rows.decode(data, faults.append)
         except NoRow as error:
-            report(
-                Finding(
-                    code=error.code,
-                    severity="warning",
-                    message=error.message,
-                    file=file,
-                    line=line,
-                )
-            )
+            report(warning(error.code, error.message, file, line))
             continue
         if not survey.rows:
             survey.first_ordinal = row.ordinal
@@ -189,25 +180,12 @@ def survey_of(lines: Lines, file: str, report: Report) -> Survey:
             survey.spawned.setdefault(spawned.thread_id, spawned.call_id)
     survey.copied_lines = context.end
     if survey.meta is None:
-        report(
-            Finding(
-                code="no-session",
-                severity="warning",
-                message="no session_meta names the session, so the rollout is no session",
-                rule="ASR-051",
-                file=file,
-            )
-        )
+        message = "no session_meta names the session, so the rollout is no session"
+        report(warning("no-session", message, file, rule="ASR-051"))
     elif context.is_open:
-        report(
-            Finding(
-                code="unmapped-boundary",
-                severity="notice",
-                message="the ordinal at which the own history starts maps to no one row",
-                rule="ASR-409",
-                file=file,
-            )
-        )
+        message = "the ordinal at which the own history starts maps to no one row"
+        found = warning("unmapped-boundary", message, file, rule="ASR-409")
+        report(msgspec.structs.replace(found, severity="notice"))
     return survey
 
 

@@ -375,6 +375,7 @@ def test_each_rule_is_explained_with_a_good_and_a_bad_example(number: str) -> No
     assert f"\nGood: {rule.good['about']}\n" in result.stdout
     assert f"\nBad: {rule.bad['about']}\n" in result.stdout
     assert result.stdout.count("=> ") == 2
+    assert result.stdout.count("\n       not ") == (0 if rule.kind == "checked" else 2)
     assert run("--explain", number.removeprefix("ASR-0")).stdout == result.stdout
     assert json.loads(run("--explain", number.lower(), "--json").stdout)["rule"] == number
 

@@ -1,4 +1,4 @@
-"""The records of a native log as columns, for whoever looks at lineage and usage alone.
+"""The records of a native log as columns, for readers of lineage and usage alone.
 
 They are the same records that the readers write, without the way over their JSON. What lineage
 looks at is gathered by its own observer.
@@ -93,7 +93,7 @@ class Columns:
             self._rows = []
 
     def closed(self) -> Records | None:
-        """What has been added, once all of it was; None where two records have the same ID."""
+        """All records that were added; None if two of them have the same ID."""
         self.flush()
         rows = range(1, len(self.ids) + 1)
         row_of = dict(zip(self.ids, rows, strict=True))
@@ -119,7 +119,7 @@ class Columns:
 
 
 class Records(NamedTuple):
-    """What has been added to columns, and what is known of it all together.
+    """The finished columns, and the links between revisions.
 
     `links` are those between revisions, by row. No two records have the same ID.
     """

@@ -61,7 +61,7 @@ def convert(
 
     Paths are files, folders and `-`, as `sessionref.streams.walk.walk` finds them; each stream
     carries the lineage that all of them together show. Files of an unknown kind are reported (code
-    `unknown-format`) where they were named, and passed over where a folder holds them. Without
+    `unknown-format`) if they were named, and skipped if a folder holds them. Without
     `content` the records carry identity, model calls, usage and relations only.
     """
     with LogSet(max_line=max_line) as logs:

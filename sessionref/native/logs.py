@@ -1,7 +1,7 @@
 """A native log as lines that can be read twice.
 
 The readers of native formats need what only the whole log shows before they write its first
-record, so whatever cannot be read twice (a pipe, standard input) is kept in a temporary file.
+record, so an input that cannot be read twice (a pipe, standard input) is kept in a temporary file.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ class Log:
 
     @property
     def size(self) -> int | None:
-        """How many bytes of the file are read; None of what was kept from elsewhere."""
+        """How many bytes of the file are read; None for an input kept in a temporary file."""
         if self._file is None:
             return None
         size = self._file.status.st_size
@@ -115,8 +115,8 @@ class Log:
     def lines(self, report: Report) -> Iterator[tuple[int, bytes]]:
         """The lines of the log that hold something, with their numbers, from its start.
 
-        A byte-order mark and line endings are taken off; blank lines are passed over. Of a line
-        with NUL bytes, what stands whole between them comes as lines of the same number. A line
+        A byte-order mark and line endings are taken off; blank lines are skipped. NUL bytes cut a
+        line into pieces: the pieces that are whole rows come as lines of the same number. A line
         that is too long or cut off at the end gives a finding instead; it keeps its number.
         """
         for number, lines, complete in self.batches(report):
@@ -125,7 +125,7 @@ class Log:
     def batches(self, report: Report) -> Iterator[tuple[int, list[bytes], bool]]:
         """The lines as they are cut: number of the first, and whether a newline ends the last.
 
-        For whoever can tell that they are rows, and asks `held` where they are not.
+        Raw lines; call `held` for lines that do not decode.
         """
         findings: list[Finding] = []
         for batch in cut_lines(
@@ -146,12 +146,17 @@ class Log:
     def held(
         self, first: int, lines: list[bytes], report: Report, *, complete: bool
     ) -> Iterator[tuple[int, bytes]]:
-        """What one of `batches` holds; see `lines`."""
+        """The lines that `lines` gives for one of `batches`."""
         for number, line in enumerate(lines, first):
             data = line.rstrip(b"\r\n")
             if number == 1 and data.startswith(_BOM):
                 data = data[len(_BOM) :]
-                self._say(report, "byte-order-mark", number, "a byte-order mark, passed over")
+                self._say(
+                    report,
+                    "byte-order-mark",
+                    number,
+                    "the file begins with a byte-order mark, which is skipped",
+                )
             if not data or data.isspace():
                 continue
             if b"\0" in data:
@@ -175,7 +180,7 @@ class Log:
 def _is_pipe(name: str) -> bool:
     try:
         return Path(name).is_fifo()
-    except ValueError:  # no name that a file can have
+    except ValueError:  # a name that no file can have, such as one with a NUL
         return False
 
 

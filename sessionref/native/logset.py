@@ -1,4 +1,4 @@
-"""Native logs that are read together, so that each stream says what only the others show."""
+"""Native logs that are read together, so that each can be related to the others."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ class LogSet:
     """Some native logs. A context manager; what it gives can be used until it ends.
 
     First every log is added, in any order; then their streams can be read, each log as often as
-    wanted. Each log is read once when it is added. What is kept of it is what its whole shows, some
-    hundred bytes for a session, never its rows. What a file held when it was added is what is read
-    later, even where it has grown since.
+    wanted. A log is read once when it is added, and only its survey is kept: some hundred bytes for
+    a session, never its rows. Later reads end where the file ended when it was added, even if it
+    has grown since.
 
-    With `columns` the records of logs that one pass is enough for are kept when they are added.
+    With `columns` the records of a log are kept as columns if one pass is enough to know them.
 
-    The headers of the streams carry the lineage that all logs together show. Where fewer logs are
-    added, less is said of each session. The records of a stream, their order and their IDs are the
-    same in any company.
+    The headers of the streams carry the lineage that all logs together show. With fewer logs, less
+    is known of each session. The records of a stream, their order and their IDs do not depend on
+    the other logs.
     """
 
     def __init__(self, *, max_line: int = MAX_LINE, columns: bool = False) -> None:
@@ -70,10 +70,9 @@ class LogSet:
     def add(self, source: Input | Log, report: Report) -> str | None:
         """Add an input: a path, `-`, a file object, chunks of bytes, or a log that stays open.
 
-        Returns what kind it is. An input that is no native log (a stream, or of unknown kind) is
-        added as such. `report` gets what is wrong with the lines of a log, and a log without a
-        session (`no-session`). Raises `StreamError` where the input cannot be read. What was added
-        before is not added again.
+        Returns its kind: an agent's name, ``stream``, or None if it is unknown. `report` gets what
+        is wrong with the lines of a log, and `no-session` for a log without a session. Raises
+        `StreamError` if the input cannot be read. An input is added once only.
         """
         key = _key(source)
         known = self._entries.get(key)
@@ -103,19 +102,19 @@ class LogSet:
         self._said = len(findings)
 
     def name_of(self, source: Input | Log) -> str:
-        """What findings call an input that was added."""
+        """The name of an input in findings."""
         return self._entries[_key(source)].name
 
     def add_surveyed(self, source: Input, surveyed: Surveyed) -> str | None:
-        """As `add`, for a file of which `survey_of` was asked elsewhere."""
+        """As `add`, for a file whose survey was made elsewhere."""
         entry = self._entries.setdefault(_key(source), _Entry(source, surveyed))
         self._related = False
         return entry.kind
 
     def records(self, source: Input | Log) -> tuple[NativeRecord, Records] | None:
-        """The header and the records of a log that was added, where they are there as columns.
+        """The header and the records of a log that was kept as columns; it has one stream.
 
-        Its streams are this one then. None where they must be read. Given once, to save memory.
+        None for any other log. They are given once, to save memory.
         """
         entry = self._entries[_key(source)]
         records, entry.records = entry.records, None
@@ -131,10 +130,10 @@ class LogSet:
     ) -> Iterator[NativeStream]:
         """The sessions in a log that was added, as streams, one after the other.
 
-        `report` gets what is wrong inside rows, and one finding of an input that is no native log
-        (codes `unknown-format`, `not-native`). Without `content` the records carry identity, model
-        calls, usage and relations only. Raises `StreamError` where the log cannot be read any
-        more, and `KeyError` where it was not added.
+        `report` gets what is wrong inside rows, and one finding (`unknown-format`, `not-native`)
+        for an input that is not a native log. Without `content` the records carry identity, model
+        calls, usage and relations only. Raises `StreamError` if the log can no longer be read, and
+        `KeyError` if it was not added.
         """
         entry = self._entries[_key(source)]
         self._relate()
@@ -164,7 +163,7 @@ class LogSet:
 
     @contextmanager
     def _lines(self, entry: _Entry) -> Generator[Lines]:
-        """The lines of a log, opened again where it is no longer open."""
+        """The lines of a log, which is opened again unless it is still open."""
         if entry.log is not None:
             yield entry.log.lines
             return
@@ -173,7 +172,7 @@ class LogSet:
 
 
 class Surveyed(NamedTuple):
-    """What a log shows before it is seen together with others: its reader's survey of it."""
+    """A log that was looked at: its kind, and its reader's survey of it."""
 
     name: str
     kind: str | None
@@ -183,9 +182,9 @@ class Surveyed(NamedTuple):
 
 
 def survey_of(log: Log, report: Report, *, columns: bool) -> Surveyed:
-    """What is needed of a log before its streams can be read; its records too with `columns`.
+    """Look at a log: tell its kind, and make its survey.
 
-    These are there only where one pass is enough.
+    With `columns` also its records, if one pass is enough to know them.
     """
     kind = kind_of_lines(data for _, data in log.lines(_silent))
     surveyed = Surveyed(log.name, kind, log.size)
@@ -214,7 +213,7 @@ class _Entry:
 
     @property
     def path(self) -> str | None:
-        """The path of the input, where it is a file."""
+        """The path of the input, if it is a file."""
         return None if self.size is None else self.name
 
 
@@ -227,7 +226,7 @@ def _finding(code: str, severity: Severity, message: str, file: str) -> Finding:
 
 
 def _silent(_finding: Finding) -> None:
-    """What the lines are is said when they are surveyed."""
+    """Ignore: faults of lines are reported by the survey."""
 
 
 def _no_lines(_report: Report) -> Iterable[tuple[int, bytes]]:

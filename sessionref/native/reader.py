@@ -32,7 +32,7 @@ S = TypeVar("S")
 
 
 class Folders(NamedTuple):
-    """Where an agent keeps its logs on this machine, where nothing else is said.
+    """Where an agent keeps its logs by default.
 
     `variable` is the environment variable that moves the agent's folder. Without it the folder is
     one of `homes`, below the user's home folder. The logs are in the folders `below` that.

@@ -1,4 +1,4 @@
-"""What the readers of all native formats share: the records they write, and how they say it."""
+"""The records that readers of native logs write, and the parts that all readers share."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ __all__ = [
 ]
 
 
-#: Who is told of each finding.
+#: A function that gets each finding as it is made.
 Report = Callable[[Finding], None]
 
 _FORMAT_VERSION = "0.1"
@@ -62,11 +62,11 @@ INFERENCE: Evidence = "converter_inference"
 
 
 class Native(msgspec.Struct, omit_defaults=True, rename="camel", gc=False):
-    """What has no standard place: the native row, and native values that gave way.
+    """The member `native`: the native row, and native values that a derived one replaces.
 
     `row` is the native row, byte for byte, on the first record of the row. `id` is the native
-    record ID where the record had to take a derived one. `repeats` is the record ID of the first
-    writing of a row that the source wrote again.
+    record ID of a record whose ID had to be derived. `repeats` is the ID of the first of several
+    equal rows that the source wrote.
     """
 
     id: str | None = None
@@ -110,7 +110,7 @@ class NativeRecord(Record, omit_defaults=True, rename="camel", gc=False):
 
 
 class _AtLine(Protocol):
-    """Who makes records, and the line that it is at."""
+    """What makes records, and the line that it is at."""
 
     @property
     def line(self) -> int: ...
@@ -119,8 +119,8 @@ class _AtLine(Protocol):
 class NativeStream:
     """One session of a native log as a stream: its header, and its records in order.
 
-    `records` runs once. Where a file holds several sessions, the streams come one after the
-    other, and the records of one are gone when the next is asked for.
+    `records` can be read once. If a file holds several sessions, each stream must be read before
+    the next is asked for.
     """
 
     __slots__ = ("_place", "header", "records")
@@ -140,7 +140,7 @@ class NativeStream:
 
     @property
     def line(self) -> int:
-        """The line of the log (from 1) that the record last given stands in, 0 before the first."""
+        """The line of the log (from 1) of the record last given; 0 before the first."""
         return self._place.line
 
     def __iter__(self) -> Iterator[NativeRecord]:
@@ -152,7 +152,7 @@ class NativeStream:
         """The stream as JSON lines, in blocks of whole lines that have about `size` bytes.
 
         `lines` gets for each record the line of the log that it comes from. The header comes from
-        no line; the first stands for it.
+        no line, and gets the first.
         """
         encode = msgspec.json.Encoder().encode_into
         block = bytearray()
@@ -169,9 +169,9 @@ class NativeStream:
 
 
 class LineIds:
-    """Derived record IDs of rows that have nothing but their line (ASR-068).
+    """Record IDs of rows that are known by their line alone (ASR-068).
 
-    Where a line holds several rows (between NUL bytes), the later ones are told apart by number.
+    If a line holds several rows (between NUL bytes), the later ones are told apart by number.
     """
 
     __slots__ = ("_again", "_line")
@@ -181,7 +181,7 @@ class LineIds:
         self._again = 0
 
     def next(self, line: int) -> str:
-        """The record ID of the next row, which stands in `line`; lines do not decrease."""
+        """The record ID of the next row, which is in `line`; lines do not decrease."""
         self._again = self._again + 1 if line == self._line else 0
         self._line = line
         return at_line(line, self._again)
@@ -204,8 +204,8 @@ def header_record(
 ) -> NativeRecord:
     """The header of a stream (ASR-050, 051).
 
-    `lossy` names what the reader leaves out. `scope` is set only where the source says it
-    (ASR-410); of `lineage` what is absent is unknown (ASR-401).
+    `lossy` names what the reader leaves out. `scope` is set only if the source says it (ASR-410).
+    A facet that is absent from `lineage` is unknown (ASR-401).
     """
     described: dict[str, Any] = {"name": agent}
     if agent_version is not None:
@@ -263,7 +263,7 @@ def _input_includes_cached(agent: str, source_format: str) -> bool | None:
 
 
 def native_id(value: str | None) -> str | None:
-    """`value` where it can be a record ID as it is, else None.
+    """`value` if it can be a record ID as it is, else None.
 
     A record ID holds no `=` (it would be an entity ref) and is not empty. One that holds a `/`
     could equal a derived ID, all of which hold one, and the header's ID is taken: such values stay

@@ -31,7 +31,7 @@ class Fault(msgspec.Struct, frozen=True):
 
 
 class NoRow(Exception):  # noqa: N818 - it says what the line is, and never leaves this package
-    """The line is no JSON object. `code` says what it is instead."""
+    """The line is not a JSON object; `code` says what it is."""
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(code, message)
@@ -49,14 +49,14 @@ class Rows(Generic[S]):
     def decode(self, data: bytes | msgspec.Raw, fault: Callable[[Fault], None]) -> S:
         """The row in `data`. Calls `fault` for each member that does not fit.
 
-        Raises `NoRow` where `data` is no JSON object.
+        Raises `NoRow` if `data` is not a JSON object.
         """
         try:
             return self._decode(data)
         except (msgspec.DecodeError, RecursionError):
             value = _load(bytes(data))
             if not _is_object(value):
-                raise NoRow("not-object", "the line is JSON but no object") from None
+                raise NoRow("not-object", "the line is JSON but not an object") from None
             return _fill(self._kind, value, "$", fault)
 
     def decode_all(self, lines: Iterable[bytes]) -> list[S]:
@@ -64,7 +64,7 @@ class Rows(Generic[S]):
         return list(map(self._decode, lines))
 
     def decode_part(self, data: bytes | msgspec.Raw) -> S:
-        """The JSON object in a part of a row; an empty one where that is none.
+        """The JSON object in a part of a row; an empty one if it is something else.
 
         Members that do not fit are left out.
         """
@@ -83,8 +83,8 @@ class Rows(Generic[S]):
     def decode_items(self, data: bytes | msgspec.Raw, fault: Callable[[Fault], None]) -> list[S]:
         """The objects of a JSON array in `data`, at their places.
 
-        An item that is no object stands as an empty one, with a fault. What is no array has no
-        items. `data` must be JSON, as a part of a decoded row is.
+        An item that is not an object comes as an empty one, with a fault. Anything but an array
+        has no items. `data` must be JSON, as a part of a decoded row is.
         """
         items: list[S] = []
         values = _load(bytes(data))
@@ -93,7 +93,7 @@ class Rows(Generic[S]):
             if _is_object(value):
                 items.append(_fill(self._kind, value, path, fault))
             else:
-                fault(Fault("bad-member", path, "an item of the content is no object"))
+                fault(Fault("bad-member", path, "the item of the content is not an object"))
                 items.append(self._kind())
         return items
 
@@ -115,7 +115,7 @@ class Head(NamedTuple):
 
 
 def head_of(data: bytes) -> Head | None:
-    """The members of the row in `data`; None if it is no object, or its `type` is no text."""
+    """The members of the row in `data`; None if it is not an object or its `type` is not a text."""
     try:
         members = _members_of(data)
         return Head(_text(members["type"]) if "type" in members else None, members)
@@ -135,7 +135,7 @@ def _members_of(data: bytes) -> dict[str, msgspec.Raw]:
 
 
 def _ignore(_fault: Fault) -> None:
-    """What a text inside a member holds is no fault of the row."""
+    """Ignore: a part of a row that does not fit costs no finding."""
 
 
 def begins(raw: msgspec.Raw, first: bytes) -> bool:
@@ -159,7 +159,7 @@ def _load(data: bytes) -> Any:
     except RecursionError:
         raise NoRow("too-deep", "the line is nested too deeply") from None
     except ValueError:
-        raise NoRow("not-json", "the line is no JSON") from None
+        raise NoRow("not-json", "the line is not JSON") from None
 
 
 def _is_object(value: Any) -> TypeGuard[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""The surveys of many files, in several processes where that is worth while."""
+"""The surveys of many files, made by several processes if there is enough to read."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _MOST = 8
 
 
 class Looked(NamedTuple):
-    """What is known of a file that was looked at: its survey, or why it could not be read."""
+    """A file that was looked at: its survey, or why it could not be read."""
 
     path: str
     surveyed: Surveyed | StreamError
@@ -74,7 +74,7 @@ def _looked_at(paths: Sequence[str], jobs: int, look: Callable[[str], Looked]) -
 
 
 def _packed(look: Callable[[str], Looked], path: str) -> tuple[Looked, bytes | None]:
-    """What is known of a file, as it is handed on to another process."""
+    """As `look`, with the columns packed for another process."""
     looked = look(path)
     surveyed = looked.surveyed
     if isinstance(surveyed, StreamError) or surveyed.records is None:
@@ -93,7 +93,7 @@ def _look(path: str, *, max_line: int, columns: bool) -> Looked:
 
 
 def _without_collection() -> None:
-    """What a process makes here holds no circles, and lives as long as the process does."""
+    """Switch the garbage collector off: nothing made here holds a reference cycle."""
     gc.disable()
 
 

@@ -213,7 +213,7 @@ class _Place:
 
 
 class _Written:
-    """What was written under one record ID: how often, and each content's first record."""
+    """The rows with one record ID: how many, and for each content its first record."""
 
     __slots__ = ("by_content", "count")
 
@@ -226,9 +226,9 @@ class Writer:
     """Makes the records of one session. `line` is the line of the row that it is at.
 
     `file` is what findings call the transcript, `repeated` the record IDs that occur more than
-    once in it; `copied_head` says of a row and its line from which session it was copied, where it
-    belongs to a copied head. Without `content` the records carry identity, model calls, usage and
-    relations only.
+    once in it. `copied_head` gives for a row and its line the session that it was copied from, if
+    it belongs to a copied head. Without `content` the records carry identity, model calls, usage
+    and relations only.
     """
 
     __slots__ = (
@@ -279,7 +279,7 @@ class Writer:
             yield from self.row(line, data, row)
 
     def pass_over(self, records: int) -> None:
-        """Note that so many records were made elsewhere."""
+        """Count records that were written as columns."""
         self._seq += records
 
     def row(self, line: int, data: bytes, row: Row) -> Iterator[NativeRecord]:
@@ -316,7 +316,7 @@ class Writer:
             place.source = reference((None, head, False))
 
     def _written_before(self, place: _Place, uuid: str, line: int, data: bytes) -> str | None:
-        """The record that wrote this row first, or None where the row is another one.
+        """The ID of the first record with the same content, or None if there is none.
 
         The same record ID with other content is a record-ID conflict (ASR-017): the row gets a
         derived ID and key of its own, and keeps the native one under `native`.
@@ -341,7 +341,7 @@ class Writer:
         return None
 
     def _other(self, place: _Place, row: Row) -> NativeRecord:
-        """A row that is no message."""
+        """The first record of a row that is not a message."""
         if row.type == "system" and row.subtype == "compact_boundary":
             record = self._record("compaction", place, row)
             # The source names no compaction: its record's ID stands for it (ASR-067). What it
@@ -425,7 +425,7 @@ class Writer:
         said = delegation(row)
         if isinstance(said, Delegation):
             container = row.session_id if row.copied_from is None else row.copied_from.session_id
-            # Progress tells of an agent once; what it repeats is no change of its state.
+            # Only the first progress row announces an agent; later ones change nothing.
             if container and (row.type == "user" or said.agent_id not in self._agents):
                 child = reference(agent_slot(container, said.agent_id))
                 yield self._announce(place, row, child, said)
@@ -452,7 +452,7 @@ class Writer:
         if self._content:
             record.description = said.description
         known = self._agents.get(said.agent_id)
-        # What this session says of an agent is no revision of what a copied record says.
+        # A record of this session does not revise one that was copied from another.
         if known is not None and (record.copied_from is not None or known.copied_from is None):
             self._revise(record, known)
         self._agents[said.agent_id] = record
@@ -553,7 +553,7 @@ def _call_of(
     """The inference ID of the model call behind a row, and whether it is native (ASR-073, 074).
 
     The provider's message ID where there is one; else an ID derived from the request ID, or from
-    the row. None where the row shows no call.
+    the row. None if the row shows no call.
     """
     if row.type != "assistant" or message.model == _SYNTHETIC:
         return None
@@ -568,7 +568,7 @@ def _call_of(
 
 @lru_cache(maxsize=256)
 def kind_of_row(row_type: str | None) -> str:
-    """The type of the one record of a row that is nothing known."""
+    """The type of the record of a row that has no standard type."""
     return _VENDOR + (row_type or "row")
 
 
@@ -587,7 +587,7 @@ def _trigger(raw: Raw) -> str | None:
 
 
 def _amount(raw: Raw) -> str | None:
-    """A JSON number as a decimal string; None for what is no number that money can be."""
+    """A JSON number as a decimal string; None for anything else, and for absurd exponents."""
     text = bytes(raw)
     if not text or text[:1] not in b"-0123456789":
         return None
@@ -729,7 +729,7 @@ class _ColumnReader:
                 supersedes, request = self._writer.revised(message.id, row.request_id, record_id)
                 if supersedes is not None:
                     columns.supersedes[len(columns.ids)] = supersedes
-                columns.flush()  # calls stand in the order of their rows
+                columns.flush()  # calls are kept in the order of their rows
                 columns.gathered.add_call(
                     len(columns.ids),
                     _NO_TOKENS if message.usage is None else tokens_of(message.usage),

@@ -1,8 +1,8 @@
-"""How the sessions of Claude Code transcripts hang together, and on what evidence.
+"""How the sessions of Claude Code transcripts are related, and on what evidence.
 
 Every claim rests on a native field, on where the source stores a file, or on a rule that the
-registry entry publishes (ASR-403, 404); what none of them says is not claimed (ASR-401). No claim
-depends on the order of the files, and where a file is missing less is known, never other things.
+registry entry publishes (ASR-403, 404); nothing else is claimed (ASR-401). No claim depends on the
+order of the files. If a file is missing, less is known, but nothing else.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _MAX_COMPANION = 1 << 20
 
 
 class _Companion(msgspec.Struct, rename="camel", gc=False):
-    """What `agent-<id>.meta.json` says of the subagent beside it."""
+    """The members of a subagent's companion file `agent-<id>.meta.json` that are needed."""
 
     agent_type: str | None = None
     spawn_depth: int | None = None
@@ -58,7 +58,7 @@ class _Companion(msgspec.Struct, rename="camel", gc=False):
 
 
 class _Place(NamedTuple):
-    """What the folders of a subagent's file say: the root session, and the run of a workflow."""
+    """The root session and the run of a workflow, from the folders of a subagent's file."""
 
     root: str | None = None
     run: str | None = None
@@ -78,7 +78,7 @@ class _Capture(NamedTuple):
 
 
 class _Said(msgspec.Struct, gc=False):
-    """What must be equal in a record and its copy."""
+    """The members that must be equal in a record and its copy."""
 
     type: str | None = None
     message: msgspec.Raw = msgspec.Raw()
@@ -94,7 +94,7 @@ def relate(transcripts: Sequence[LogFile[Survey]]) -> None:
 
 
 class _Scope:
-    """The sessions of all transcripts, and what they say of each other."""
+    """The sessions of all transcripts, and the relations between them."""
 
     def __init__(self, transcripts: Iterable[LogFile[Survey]]) -> None:
         self.captures: dict[Slot, list[_Capture]] = defaultdict(list)
@@ -143,9 +143,10 @@ class _Scope:
     # -- Sessions that are no subagents --------------------------------------------------------
 
     def _claim_main(self, capture: _Capture, facets: dict[str, Any]) -> None:
-        """What is said of a session that is no subagent; never that it inherits nothing.
+        """Add the facets of a main session; never `inherits: none`.
 
-        Three ways of copying leave no mark, so that a plain session may hold copies.
+        Three ways of copying leave no mark (the entry's `inherits_none`), so that a session without
+        a mark may still hold copies.
         """
         survey = capture.transcript.survey
         if survey.head is not None and survey.heir == capture.slot:
@@ -200,7 +201,7 @@ def _claim_branch(capture: _Capture, facets: dict[str, Any]) -> None:
 
 
 class _Subagent:
-    """What is said of a subagent: by itself, by its companion, its folder and its spawner."""
+    """A subagent: what its rows, its companion file, its folder and its spawner say."""
 
     def __init__(self, scope: _Scope, capture: _Capture) -> None:
         self._scope = scope
@@ -217,7 +218,7 @@ class _Subagent:
         )
 
     def _only_root(self) -> str | None:
-        """The root session, where all that names it names the same.
+        """The root session, if all sources name the same one.
 
         A record that carries the agent's own ID for a session ID names no root.
         """
@@ -307,7 +308,7 @@ def _spawned_by(facets: dict[str, Any], spawner: Slot, call: str | None, evidenc
 
 
 def _place_of(path: str | None, agent_id: str) -> _Place:
-    """What the folders of `agent-<id>.jsonl` say, where the source stores such files."""
+    """What the folders of a file `agent-<id>.jsonl` say, in the layouts of the source."""
     if path is None:
         return _Place()
     file = Path(path).absolute()
@@ -323,7 +324,7 @@ def _place_of(path: str | None, agent_id: str) -> _Place:
 
 
 def _companion_of(path: str | None, agent_id: str) -> _Companion:
-    """What the companion file says; nothing where there is none that can be read."""
+    """The companion file; an empty one if there is none that can be read."""
     if path is None or "/" in agent_id or "\0" in agent_id:
         return _Companion()
     companion = Path(path).parent / f"agent-{agent_id}.meta.json"
@@ -382,7 +383,7 @@ def _replayed(capture: _Capture, earlier: _Capture) -> tuple[str, str] | None:
     """The last record of a replayed head: in the earlier session, and in this one.
 
     The head is the run of leading records that are there as well, by ID and message, in that
-    order. It stands only where no later record is one of the earlier session's.
+    order. None if a later record is one of the earlier session's, too: then the run shows no end.
     """
     last: tuple[int, str] | None = None
     replayed: set[str] = set()

@@ -1,4 +1,4 @@
-"""The rows of a Claude Code transcript, as far as they are needed, and what they say of subagents.
+"""The rows of a Claude Code transcript: the members that are needed, and what they mean.
 
 IDs in free text announce no subagent: an announcement is a native field, and a task notification
 only adds to one.
@@ -57,7 +57,7 @@ __all__ = [
 #: The registered short name.
 AGENT = "claude-code"
 
-#: The `type` of rows that only Claude Code writes beside a `sessionId`.
+#: The types of rows with a `sessionId` that only Claude Code writes.
 ROW_TYPES = frozenset(
     {
         "user",
@@ -113,14 +113,14 @@ class Fork(msgspec.Struct, rename="camel", gc=False):
 
 
 class Progress(msgspec.Struct, rename="camel", gc=False):
-    """What is needed of the data of a `progress` row, which may embed a subagent's message."""
+    """The data of a `progress` row, which may embed a subagent's message."""
 
     type: str | None = None
     agent_id: str | None = None
 
 
 class Row(msgspec.Struct, rename="camel", gc=False):
-    """What is needed of a row. All passes decode the same, so that they agree on every line."""
+    """The members of a row that are needed. All passes decode these, so they agree on each line."""
 
     type: str | None = None
     subtype: str | None = None
@@ -149,13 +149,13 @@ class Row(msgspec.Struct, rename="camel", gc=False):
 
     @property
     def copied_from(self) -> Fork | None:
-        """The mark of a copied record, where it names a session."""
+        """The mark of a copied record, if it names a session."""
         mark = self.forked_from
         return mark if mark is not None and mark.session_id else None
 
 
 class Block(msgspec.Struct, gc=False):
-    """What is needed of one block of a message's content."""
+    """One block of a message's content."""
 
     type: str | None = None
     id: str | None = None
@@ -168,7 +168,7 @@ class Block(msgspec.Struct, gc=False):
 
 
 class Result(msgspec.Struct, rename="camel", gc=False):
-    """What the result of a call says of the subagent or the run of a workflow that it was for."""
+    """The result of a call to a subagent, or of the launch of a workflow."""
 
     agent_id: str | None = None
     is_async: bool | None = None
@@ -179,20 +179,20 @@ class Result(msgspec.Struct, rename="camel", gc=False):
 
 
 class GlanceBlock(msgspec.Struct, gc=False):
-    """What a glance shows of a block of a message's content."""
+    """The members of a `Block` that a glance needs."""
 
     type: str | None = None
     id: str | None = None
 
 
 class GlanceData(msgspec.Struct, gc=False):
-    """What a glance shows of the data of a `progress` row."""
+    """The members of a `Progress` that a glance needs."""
 
     type: str | None = None
 
 
 class GlanceMessage(msgspec.Struct, gc=False):
-    """What a glance shows of a message."""
+    """The members of a `Message` that a glance needs."""
 
     id: str | None = None
     model: str | None = None
@@ -201,9 +201,9 @@ class GlanceMessage(msgspec.Struct, gc=False):
 
 
 class Glance(msgspec.Struct, rename="camel", gc=False):
-    """What is needed of most rows; the rest of a row is looked at only where this asks for it.
+    """The few members of a row that are enough for most rows when only columns are written.
 
-    Rows that do not fit are to be read as `Row`.
+    Rows that do not fit, or that say something of other sessions, are read as `Row`.
     """
 
     type: str | None = None
@@ -257,7 +257,7 @@ def blocks_of(content: Raw, fault: Callable[[Fault], None]) -> list[Block]:
 
 
 def ignore(_said: object) -> None:
-    """For what is said elsewhere."""
+    """Ignore: another pass reports it."""
 
 
 # -- Subagents -----------------------------------------------------------------------------------
@@ -295,7 +295,7 @@ def reference(slot: Slot) -> str:
 
 
 class Delegation(msgspec.Struct, gc=False):
-    """What a row says of a subagent; None is what it does not say."""
+    """What a row says of a subagent; a member is None if the row does not say it."""
 
     agent_id: str
     call_id: str | None = None
@@ -313,7 +313,7 @@ class Launch(msgspec.Struct, gc=False):
 
 
 class Notification(msgspec.Struct, gc=False):
-    """What became of a background task: for an agent, the task's ID is the agent's."""
+    """The end of a background task; the task ID of an agent is its agent ID."""
 
     task_id: str
     status: str
@@ -364,7 +364,7 @@ def _delegation_of(result: Result, row: Row) -> Delegation | Launch | None:
 
 
 def notification(row: Row) -> Notification | None:
-    """What a row that is marked as a task notification says."""
+    """The end of a background task, if the row is marked as a notification of one."""
     message = row.message
     if message is None or not begins(row.origin, b"{"):
         return None
@@ -383,7 +383,7 @@ def notification(row: Row) -> Notification | None:
 
 
 def _call_of(message: Message | None) -> str | None:
-    """The call whose result a message is, None where it is not the result of exactly one."""
+    """The call whose result a message is; None if it is not the result of exactly one."""
     if message is None or not begins(message.content, b"["):
         return None
     calls = [

@@ -1,7 +1,7 @@
-"""What the whole of a Claude Code transcript shows, before any record of it is written.
+"""The first pass over a Claude Code transcript, before any record of it is written.
 
-Which sessions it holds, which of them begins with a copied head, which rows the source wrote
-again, and what its rows say of other sessions. Only that is kept, never a row.
+It finds which sessions the file holds, which of them begins with a copied head, which rows the
+source wrote again, and what the rows say of other sessions. No row is kept.
 
 Identity, as the registry entry states it. A row with an `agentId` belongs to that subagent, any
 other to its `sessionId`; the file's name says nothing (ASR-051 to 053). Short agent IDs repeat
@@ -58,7 +58,7 @@ class Named(NamedTuple):
 
 
 class Facts:
-    """What the rows of one session in the file say.
+    """What the survey learned of one session in the file.
 
     `carried` are the session IDs that its rows have. `delegations` holds for each subagent, by the
     session ID that the delegating row carries and its own, how it was first named; rows marked as
@@ -149,7 +149,7 @@ class Facts:
         return self._described and not self._leading
 
     def note_many(self, record_ids: list[str], *, messages: bool) -> None:
-        """As `note`, once it is settled, for rows that have these IDs and say of no other session.
+        """As `note` for several rows with these IDs that say nothing of other sessions.
 
         `messages` tells whether there are messages among them.
         """
@@ -190,7 +190,7 @@ class Facts:
     def absorb(self, other: Facts) -> None:
         """Take over the record IDs of rows that turn out to be this session's, and come first.
 
-        What they say of other sessions is not this session's own to say, but for its context.
+        Their claims about other sessions are dropped, except the context reference.
         """
         self.repeated |= other.repeated | (self.seen & other.seen)
         self.seen |= other.seen
@@ -203,7 +203,7 @@ class Facts:
 
 
 class Survey:
-    """What the first pass learns of the file.
+    """What the first pass learned of the file.
 
     `slots` are its sessions in order. `head` is the session whose rows before line `head_end` are
     the copied head of session `heir`. `containers` holds for each short agent ID the session IDs
@@ -220,7 +220,7 @@ class Survey:
         self.head_end = 0
 
     def slot_of(self, row: Row, line: int, before: Slot | None) -> Slot | None:
-        """The session that a row belongs to, where `before` is that of the row before it."""
+        """The session that a row belongs to; `before` is that of the previous row."""
         agent = row.agent_id
         if agent and is_short(agent):
             if row.session_id:
@@ -255,7 +255,7 @@ class SlotRow(NamedTuple):
 def rows_by_session(survey: Survey, lines: Lines) -> Iterator[SlotRow]:
     """The rows of the file with their sessions, in a later pass.
 
-    Rows of sessions that the first pass did not see are passed over: the file has changed.
+    Rows of sessions that the first pass did not see are skipped: the file has changed.
     """
     slots = survey.slots
     before = next(iter(slots), None)
@@ -316,7 +316,7 @@ class Surveyor:
         return len(self._survey.slots) <= 1 and self._survey.head is None
 
     def line(self, line: int, data: bytes) -> Row | None:
-        """Learn from the next line; the row in it, where it has no fault."""
+        """Learn from the next line; returns its row, if that has no fault."""
         faults: list[Fault] = []
         try:
             row = rows.decode(data, faults.append)
@@ -339,7 +339,7 @@ class Surveyor:
     def going_on(self) -> tuple[Facts, str | None, str | None] | None:
         """The session of the row before, with the session ID and the agent ID of its rows.
 
-        None where rows of these IDs still have more to say than `Facts.note_many` takes.
+        None if such rows can still say more than `Facts.note_many` takes.
         """
         facts = self._going_on
         settled = facts is not None and facts.is_settled
@@ -347,7 +347,7 @@ class Surveyor:
 
     @property
     def _going_on(self) -> Facts | None:
-        """The session of the row before, where that is all that further rows of its IDs need."""
+        """The session of the previous row, if further rows with its IDs surely belong to it."""
         return self._facts if self._second is None or not self._open_question else None
 
     def _row(self, line: int, row: Row) -> None:
@@ -390,7 +390,7 @@ class Surveyor:
         if self._second is None or (slot == self._second and not row.uuid):
             return
         # The second session's first record tells; a later row of the first, or of a third, means
-        # that each stands for itself.
+        # that they are two sessions.
         self._open_question = False
         if slot == self._second and row.parent_uuid in survey.slots[first].seen:
             survey.head, survey.head_end, survey.heir = first, self._second_line, self._second
@@ -418,7 +418,7 @@ def _close(
     *,
     silent: bool,
 ) -> None:
-    """What can be said once the whole file was seen."""
+    """Settle what only the end of the file shows."""
     for agent_id, (line, facts) in adrift.items():
         known = survey.containers.get(agent_id, ())
         if len(known) == 1:
@@ -426,10 +426,10 @@ def _close(
             survey.slots[session_id, agent_id, True].absorb(facts)
         else:
             silent = True
-            message = f"no row says in which session the short agent ID {agent_id} stands"
+            message = f"no row says which session the short agent ID {agent_id} belongs to"
             report(warning("no-namespace", message, file, line, "ASR-054"))
     if not survey.slots and not silent:
-        message = "no row names a session, so the transcript is no session"
+        message = "no row names a session"
         report(warning("no-session", message, file, rule="ASR-051"))
     for facts in survey.slots.values():
         facts.absorb(leading)

@@ -1,12 +1,8 @@
 """Codex rollouts as streams.
 
-A rollout is read twice: once for its session and for what its model calls are known by
-(`codex_survey`), once for its records. Between the two stands what the files of a scope show of
-each other (`codex_lineage`). One file gives one stream; the pages of a thread give streams with
-one session key.
-
-Rows have no native IDs. A record's ID derives from the row's native ordinal, or from its line
-where rows have none; rollouts are only appended to, so both hold in every capture (ASR-068).
+One file gives one stream; the pages of a thread give streams with one session key. Rows have no
+native IDs. A record's ID derives from the row's native ordinal, or from its line if rows have none;
+rollouts are only appended to, so both hold in every capture (ASR-068).
 """
 
 from __future__ import annotations
@@ -254,10 +250,10 @@ class Writer:
                 record.content = payload.output
 
     def _spent(self, line: int, payload: Payload) -> bool:
-        """Whether a `token_count` stands for a model call of its own.
+        """Whether a `token_count` counts as a model call.
 
         It does where its total differs from the one just before it, unless a `token_usage_record`
-        stands for that call. Without a total nothing says that it repeats another.
+        counts for that call. Without a total nothing shows that it repeats another.
         """
         info = payload.info
         if info is None:

@@ -1,8 +1,8 @@
-"""How the threads of Codex rollouts hang together, and on what evidence.
+"""How the threads of Codex rollouts are related, and on what evidence.
 
 Every claim rests on a native field or on a rule that the registry entry publishes (ASR-403, 404);
-what none of them says is not claimed (ASR-401). No claim depends on the order of the files, and
-where a file is missing less is known, never other things.
+nothing else is claimed (ASR-401). No claim depends on the order of the files. If a file is missing,
+less is known, but nothing else.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def relate(rollouts: Sequence[LogFile[Survey]]) -> None:
 
 
 class _Scope:
-    """The threads of all rollouts, and what they say of each other."""
+    """The threads of all rollouts, and the relations between them."""
 
     def __init__(self, rollouts: Sequence[LogFile[Survey]]) -> None:
         self.threads: dict[str, list[_Thread]] = defaultdict(list)
@@ -181,17 +181,17 @@ class _Scope:
     # -- Pages ---------------------------------------------------------------------------------
 
     def _thread_of(self, rollout_id: str) -> str | None:
-        """The thread that a rollout belongs to, where a file of it is in scope."""
+        """The thread that a rollout belongs to, if a file of it is in scope."""
         threads = {thread.meta.thread_id for thread in self.pages.get(rollout_id, ())}
         return next(iter(threads)) if len(threads) == 1 else None
 
     def _before(self, thread: _Thread) -> _Thread | None:
-        """The file whose history comes before a page's or a fork's own, where it is in scope."""
+        """The file whose history comes before a page's or a fork's own, if it is in scope."""
         found = self.pages.get(thread.meta.base or "", ())
         return found[0] if found and self._thread_of(found[0].page) is not None else None
 
     def _first_page(self, thread: _Thread) -> _Thread | None:
-        """The first page of the thread, where all between are in scope."""
+        """The first page of the thread, if all pages up to this one are in scope."""
         seen: set[str] = set()
         page: _Thread | None = thread
         while page is not None and page.after is not None and page.page not in seen:
@@ -221,7 +221,10 @@ def _reference(thread_id: str) -> str:
 
 
 def _rollout_of(path: str | None, meta: Meta) -> str:
-    """The ID of the file's rollout: in the name of a later page it stands behind the thread's."""
+    """The ID of the file's rollout; the name of a later page is `rollout-…-<thread>_<rollout>`.
+
+    See openai/codex, rollout/src/ordinal.rs.
+    """
     name = "" if path is None else Path(path).name
     _, mark, rest = name.partition(f"{meta.thread_id}_")
     rollout = rest.partition(".")[0]
@@ -288,8 +291,8 @@ def _items(lines: Lines) -> Iterator[tuple[int, bytes, Row]]:
 def _equal_head(fork: _Thread, parent: _Thread) -> int | None:
     """The line of the last of the fork's leading items that are the parent's, one for one.
 
-    None where there is none, and where a later item carries a turn ID or call ID of the parent:
-    what follows a broken run is not thereby the fork's own.
+    None if there is none, and if a later item carries a turn ID or call ID of the parent: then the
+    end of the run is not the end of the copies.
     """
     last: int | None = None
     with fork.rollout.open() as ours, parent.rollout.open() as theirs:
@@ -337,7 +340,7 @@ def _ids(row: Row) -> Iterator[str]:
 
 
 def _last_total(thread: _Thread, end: int) -> Counts | None:
-    """The total of the last `token_count` that stands below an ordinal."""
+    """The total of the last `token_count` below an ordinal."""
     total: Counts | None = None
     with thread.rollout.open() as lines:
         for _, _, row in _items(lines):

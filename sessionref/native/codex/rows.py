@@ -1,4 +1,4 @@
-"""The rows of a Codex rollout, as far as they are needed."""
+"""The rows of a Codex rollout: the members that are needed, and what they mean."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class _HistoryBase(msgspec.Struct, gc=False):
 
 
 class Payload(msgspec.Struct, gc=False):
-    """What is needed of a payload. All passes decode the same, so they agree on every line."""
+    """The members of a payload that are needed. All passes decode these, so they agree."""
 
     type: str | None = None
     id: str | None = None
@@ -124,7 +124,7 @@ class Payload(msgspec.Struct, gc=False):
 
 
 class Row(msgspec.Struct, gc=False):
-    """What is needed of a row."""
+    """The members of a row that are needed."""
 
     type: str | None = None
     timestamp: str | None = None
@@ -159,7 +159,7 @@ Totals = tuple[int | None, int | None, int | None]
 
 
 def totals(counts: Counts) -> Totals:
-    """What is compared of a thread's total."""
+    """The counts of a thread's total that both kinds of rows have."""
     return (counts.input_tokens, counts.output_tokens, counts.total_tokens)
 
 
@@ -180,7 +180,7 @@ def named_turn(payload: Payload) -> str | None:
 
 
 class Spawned(msgspec.Struct, gc=False):
-    """What a row says of a thread that this one spawned."""
+    """A thread that this one spawned, by which call, in which role."""
 
     thread_id: str
     call_id: str
@@ -213,7 +213,7 @@ class Spawns:
         self._open: dict[str, str | None] = {}  # the roles that calls without a result ask for
 
     def see(self, row: Row, payload: Payload) -> Spawned | None:
-        """What the next row says."""
+        """The thread that was spawned, if the next row says so."""
         kind, call_id = payload.type, payload.call_id
         if not call_id:
             return None
@@ -235,4 +235,4 @@ class Spawns:
 
 
 def ignore(_said: object) -> None:
-    """For what is said elsewhere."""
+    """Ignore: another pass reports it."""

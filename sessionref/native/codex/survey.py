@@ -1,8 +1,8 @@
-"""What the whole of a Codex rollout shows, before any record of it is written.
+"""The first pass over a Codex rollout, before any record of it is written.
 
 Identity, as the registry entry states it: the session ID is `payload.id` of the first
 `session_meta`. A later one is an ancestor's, copied with its history, and renames nothing; a file
-without one is no session. `session_id` names the root of the agent tree and the file's name may
+without one holds no session. `session_id` names the root of the agent tree and the file's name may
 name a page, so neither is identity (ASR-051 to 053).
 """
 
@@ -49,7 +49,7 @@ _text = msgspec.json.Decoder(str).decode
 
 
 class Meta:
-    """What the first `session_meta` says of the thread.
+    """The thread, as the first `session_meta` of the file describes it.
 
     `parents` are the threads that it names as spawners; more than one is a contradiction. `base`
     is the rollout whose history comes before the file's, `base_end` the ordinal behind it.
@@ -96,13 +96,13 @@ class Meta:
 
 
 class Survey:
-    """What the first pass learns of the file.
+    """What the first pass learned of the file.
 
-    `meta` is None where no session is named. `joined` are the totals after model calls that a
+    `meta` is None if no session is named. `joined` are the totals after model calls that a
     `token_usage_record` stands for, `joined_lines` the lines of `token_count` rows that one follows
     with the same counts. `other_metas` says whether the file holds a second `session_meta`.
     `spawned` leads from the threads that this one spawned to the calls. `copied_lines` is the last
-    line of a subagent's copied context, None where its end is not to be told.
+    line of a subagent's copied context, None if its end is unknown.
 
     `lineage`, `segment` and `total_before` (the thread's total where the file begins) are filled in
     when all files of the scope have been surveyed.
@@ -180,10 +180,10 @@ def survey_of(lines: Lines, file: str, report: Report) -> Survey:
             survey.spawned.setdefault(spawned.thread_id, spawned.call_id)
     survey.copied_lines = context.end
     if survey.meta is None:
-        message = "no session_meta names the session, so the rollout is no session"
+        message = "no session_meta names the session"
         report(warning("no-session", message, file, rule="ASR-051"))
     elif context.is_open:
-        message = "the ordinal at which the own history starts maps to no one row"
+        message = "the ordinal at which the thread's own history starts does not map to one row"
         found = warning("unmapped-boundary", message, file, rule="ASR-409")
         report(msgspec.structs.replace(found, severity="notice"))
     return survey
@@ -225,7 +225,7 @@ class _CopiedContext:
 
     @property
     def is_open(self) -> bool:
-        """Whether there is a first own ordinal, and no end that follows from it."""
+        """Whether there is a first own ordinal that gives no end."""
         return self._start is not None and self.end is None
 
 

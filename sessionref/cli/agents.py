@@ -96,7 +96,7 @@ def _entry(agent: Agent) -> Iterator[str]:
             yield f"{member}:"
             for name, fact in value.items():
                 yield from _fact(
-                    f"{name}:", {"value": fact} if isinstance(fact, str) else fact, "  "
+                    f"{name}:", {"value": fact} if isinstance(fact, str | tuple) else fact, "  "
                 )
 
 

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from sessionref.streams.outcomes import Resolved as Resolved
     from sessionref.streams.outcomes import Unresolved as Unresolved
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 #: Where each public name comes from. `grammar` is a module and stands for itself.
 _HOME = {

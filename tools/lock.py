@@ -1,7 +1,8 @@
 """Writes requirements/*.txt: every dependency with its version and the hashes of its files.
 
-Needs `pip-tools`. Run by `make lock`; the files name no place to download from, so whatever index
-pip is set up with serves.
+`make lock` runs it in an environment that holds pip-tools. The files do not say where to download
+from, so pip uses whatever index it is configured for. Arguments name the files to write; without
+any, all are written.
 """
 
 from __future__ import annotations
@@ -24,13 +25,26 @@ OPTIONS = [
     "--strip-extras",
     "--allow-unsafe",
 ]
-#: Each file with the dependency groups that it holds beside what the package itself needs.
-FILES = {"run": [], "test": ["test", "lint"], "bench": ["test", "lint", "bench"]}
+#: Each file with the dependency groups that it pins, and whether it pins what the package needs.
+FILES: dict[str, tuple[list[str], bool]] = {
+    "run": ([], True),
+    "test": (["test", "lint"], True),
+    "bench": (["test", "lint", "bench"], True),
+    "lock": (["lock"], False),
+}
+
+
+def main(names: list[str]) -> None:
+    """Write the files of these names."""
+    groups = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["dependency-groups"]
+    for name in names or FILES:
+        members, package = FILES[name]
+        wanted = "\n".join(line for member in members for line in groups[member])
+        sources = ["pyproject.toml", "-"] if package else ["-"]
+        output = ["-o", f"requirements/{name}.txt"]
+        command = [sys.executable, "-m", "piptools", "compile", *OPTIONS, *output, *sources]
+        subprocess.run(command, cwd=ROOT, check=True, input=wanted.encode())
+
 
 if __name__ == "__main__":
-    groups = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["dependency-groups"]
-    for name, members in FILES.items():
-        wanted = "\n".join(line for member in members for line in groups[member])
-        output = ["-o", f"requirements/{name}.txt"]
-        command = [sys.executable, "-m", "piptools", "compile", *OPTIONS, *output, "pyproject.toml"]
-        subprocess.run([*command, "-"], cwd=ROOT, check=True, input=wanted.encode())
+    main(sys.argv[1:])

@@ -221,10 +221,7 @@ def _reference(thread_id: str) -> str:
 
 
 def _rollout_of(path: str | None, meta: Meta) -> str:
-    """The ID of the file's rollout; the name of a later page is `rollout-…-<thread>_<rollout>`.
-
-    See openai/codex, rollout/src/ordinal.rs.
-    """
+    """The ID of the file's rollout; the name of a later page is `rollout-…-<thread>_<rollout>`."""
     name = "" if path is None else Path(path).name
     _, mark, rest = name.partition(f"{meta.thread_id}_")
     rollout = rest.partition(".")[0]

@@ -1,1 +1,1 @@
-"""The rules of the pages by number: what each asks, how it binds, and what a stream shows of it."""
+"""Checking streams: the rule book, and the rules that look at a stream for themselves."""

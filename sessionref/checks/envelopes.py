@@ -1,4 +1,4 @@
-"""What some rules look at beyond identity and references, gathered while a stream is read."""
+"""Where IDs come from and which agents records name, gathered while a stream is read."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _NONE = (UNSET, UNSET, UNSET)
 
 
 class Noted(NamedTuple):
-    """A member of the record in `row` with a text that a rule looks at."""
+    """The text of a member of the record in `row`."""
 
     row: int
     member: str
@@ -47,10 +47,10 @@ class Noted(NamedTuple):
 class Envelopes:
     """Where IDs come from, and agents that records name. An `Observer`.
 
-    `sources` are values of `idSource` and `callIdSource` that are neither ``native`` nor
-    ``derived``; `derived` the rows of model calls whose ID is marked as derived; `scoped` the rows
-    of records that are native and of one capture only; `agents` the names of agents on subagent
-    records, reverse-DNS names apart: those anybody may write.
+    - `sources`: values of `idSource` and `callIdSource` other than ``native`` and ``derived``;
+    - `derived`: the rows of model calls whose ID is marked as derived;
+    - `scoped`: the rows of records marked as native and as valid in one capture only;
+    - `agents`: agents that subagent records name. Reverse-DNS names are left out: all are allowed.
     """
 
     members = _MARKS | {"agent"}
@@ -66,7 +66,7 @@ class Envelopes:
         row: int,
         types: Sequence[str],
         records: Sequence[Envelope],
-        contents: Sequence[bytes],  # noqa: ARG002 - what is needed of them is decoded
+        contents: Sequence[bytes],  # noqa: ARG002 - the decoded members suffice
     ) -> None:
         """Look at some records."""
         there = held(records)

@@ -1,6 +1,6 @@
-"""What the lineage floor finds wrong, stream by stream, under ASR-400 to 424 and no rule.
+"""The faults that working out lineage finds, stream by stream: ASR-400 to 424 and cycles.
 
-Whether what is named is there, references say: that is a matter of the table of fields (ASR-079).
+Missing targets are not among them: resolving references reports those (ASR-079).
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ __all__ = ["Lineages"]
 
 
 class Lineages:
-    """The lineage of a scope, asked for what is wrong in one stream at a time.
+    """The lineage of a scope, and its faults in one stream at a time.
 
-    What sessions say of each other is compared at once, so those findings are held; nothing else
-    is. A scope that was read without the observer of lineage has no findings.
+    Only findings about claims of sessions about each other are held in memory, because these are
+    compared all at once. A scope that was read without the observer of lineage has no findings.
     """
 
     def __init__(self, scope: Scope) -> None:
@@ -51,7 +51,7 @@ class Lineages:
             self._between.setdefault((finding.session, finding.file), []).append(finding)
 
     def findings(self, capture: Capture) -> Iterator[Finding]:
-        """What is wrong in one capture: facets, copies, announcements, usage, cycles."""
+        """The faults in one capture: facets, copies, announcements, usage, cycles."""
         if capture not in self._of:
             return
         account, stream = self._of[capture]
@@ -65,7 +65,7 @@ class Lineages:
         yield from usage_findings(stream)
 
     def claimed(self, capture: Capture) -> Effective:
-        """The effective lineage of the session, with those claims only that stand in `capture`."""
+        """The effective lineage of the session, with only those claims that `capture` makes."""
         if capture not in self._of:
             return Effective()
         account, _ = self._of[capture]
@@ -79,6 +79,9 @@ class Lineages:
 
 
 def _is_in(index: StreamIndex, file: str | None, line: int | None) -> bool:
-    """Whether a place is in this stream: segments share a lineage, and files several streams."""
+    """Whether a place is in this stream.
+
+    Several streams may share a lineage (segments), and several may be in one file.
+    """
     first, last = index.hit(0).line, index.hit(len(index) - 1).line
     return file == index.file and first <= (line or 0) <= last

@@ -1,4 +1,4 @@
-"""Checking a scope: every rule on every stream, one finding for each fault."""
+"""Checking a scope by all rules, with one finding for each fault."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 __all__ = ["OBSERVERS", "RULES", "Strict", "check"]
 
-#: What a scope must have been read with, so that every rule finds what it looks at.
+#: The observers with which a scope must have been read to be checked by all rules.
 OBSERVERS: tuple[Callable[[], Observer], ...] = (Envelopes, Gathered)
 
 #: The rules that look at a stream for themselves, in the order of their numbers. Faults under all
@@ -60,18 +60,19 @@ RULES: dict[str, Callable[[View], Iterable[Finding]]] = {
     "ASR-422": mirror_findings,
 }
 
-#: Gives what the strict pass finds in an input of that name.
+#: Returns the findings of the strict pass over an input with that name.
 Strict: TypeAlias = "Callable[[Input, str | None], Iterable[Finding]]"
 
 
 def check(scope: Scope, *, strict: Strict | None = None) -> Iterator[Finding]:
     """Every finding about the streams of `scope`, file by file, by line.
 
-    The scope must have been read with `OBSERVERS`. `strict` is called with each input and its name
-    and gives what the strict pass over its bytes found (`sessionref.checks.strict`), by line;
-    nothing for an input that holds no streams. No more is held than the findings of one stream,
-    those of a session with several streams, those about parents and children that disagree, and
-    what reading them has found.
+    The scope must have been read with `OBSERVERS`. `strict` is called with each input and its name,
+    and returns the findings of the strict pass over its bytes (`sessionref.checks.strict`) by line.
+    For an input without streams it returns none.
+
+    Only some findings are held in memory: those of one stream, those of a session with several
+    captures, those about parents and children that disagree, and those from reading.
     """
     return _Run(scope, strict).findings()
 

@@ -42,6 +42,10 @@ class _Program(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         if cmd_name not in COMMANDS:
             return None
+        if cmd_name == "digest":  # differs from `canonical` by one word
+            from sessionref.cli.canonical import digest_command  # noqa: PLC0415 - as the others
+
+            return digest_command
         found: click.Command = import_module(f"sessionref.cli.{cmd_name}").command
         return found
 
@@ -53,10 +57,10 @@ class _Program(click.Group):
 )
 @click.version_option(__version__, prog_name="sessionref")
 def program() -> None:
-    """Name agent sessions and what is inside them, and say how sessions hang together.
+    """Name agent sessions and their contents, and show how sessions are related.
 
-    Exit codes: 0 fine; 1 an invalid reference, a ref that does not resolve, or findings of severity
-    error; 2 wrong usage; 3 part of the input could not be read, and everything else was done.
+    Exit codes: 0 success; 1 an invalid reference, a ref that does not resolve, or a finding of
+    severity error; 2 wrong usage; 3 part of the input could not be read (the rest was processed).
     """
 
 

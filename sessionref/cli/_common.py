@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NoReturn, TypeVar
 import click
 
 from sessionref.cli._lines import complain
-from sessionref.cli._text import shown
+from sessionref.cli._text import plural, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     Command = TypeVar("Command", bound=Callable[..., object] | click.Command)
 
 __all__ = [
+    "FORMAT",
     "INVALID",
     "UNREADABLE",
     "Outcome",
@@ -31,6 +32,8 @@ __all__ = [
     "to_json",
 ]
 
+#: The member `format` of JSON documents. Members may be added under the same number.
+FORMAT = 1
 
 #: Exit codes: something was wrong with the input, and part of the input could not be read.
 INVALID = 1
@@ -76,7 +79,7 @@ class Outcome:
     def tell_passed_over(self) -> None:
         """Say what was passed over so far."""
         if self._passed_over:
-            complain(f"passed over what is no known kind of log: {self._passed_over} file(s)")
+            complain(f"skipped {plural(self._passed_over, 'file')} (not a known log format)")
             self._passed_over = 0
 
     def end(self) -> NoReturn:
@@ -119,7 +122,7 @@ def jobs_option(command: Command) -> Command:
         "--jobs",
         type=click.IntRange(min=1),
         metavar="N",
-        help="Read native logs in at most N processes; by default one for each processor.",
+        help="Use at most N processes. The default is the number of processors.",
     )(command)
 
 
@@ -135,8 +138,8 @@ def registry_option(command: Command) -> Command:
         metavar="FILE",
         multiple=True,
         callback=_load,
-        help="Lay the entries of a TOML file over the built-in registry; may be given several "
-        "times, and comes after the files named by SESSIONREF_REGISTRY.",
+        help="A TOML file whose entries add to or replace those of the built-in registry. May be "
+        "given several times. The files named by SESSIONREF_REGISTRY are read first.",
     )(command)
 
 

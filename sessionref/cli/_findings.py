@@ -16,7 +16,7 @@ import msgspec
 
 from sessionref import __version__
 from sessionref.checks.places import locate
-from sessionref.cli._text import printable, shown
+from sessionref.cli._text import plural, printable, shown
 from sessionref.errors import StreamError
 from sessionref.findings import SEVERITIES
 from sessionref.native.logs import Log
@@ -100,11 +100,7 @@ class _Text:
         self._excerpts.close()
         if not self._begun:
             return
-        counts = [
-            f"{count} {name}{'' if count == 1 else 's'}"
-            for name in SEVERITIES
-            if (count := self._counts[name])
-        ]
+        counts = [plural(count, name) for name in SEVERITIES if (count := self._counts[name])]
         _out(f"\n{', '.join(counts)}\n")
 
 

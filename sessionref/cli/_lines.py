@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 __all__ = ["TOO_LONG", "PlainLines", "complain", "translate", "undecodable"]
 
-TOO_LONG = f"a line of more than {MAX_LINE} bytes was not read"
+TOO_LONG = f"line skipped: longer than {MAX_LINE} bytes"
 
 _CHUNK = 1 << 16
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"

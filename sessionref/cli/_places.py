@@ -36,5 +36,5 @@ def paths_or_places(paths: tuple[str, ...]) -> list[str]:
     found = list(paths) or known_places()
     if not found:
         looked = ", ".join(str(place) for place in _candidates())
-        raise click.UsageError(f"No PATH is given, and there is none of {looked}.")
+        raise click.UsageError(f"no PATH given, and none of the default folders exists: {looked}")
     return found

@@ -15,6 +15,7 @@ from sessionref.cli._kept import renamed
 from sessionref.cli._lines import complain
 from sessionref.cli._places import paths_or_places
 from sessionref.cli._progress import watched
+from sessionref.cli._text import plural
 from sessionref.lineage import faults
 from sessionref.native.convert import UNREAD
 from sessionref.streams.walk import walk
@@ -120,10 +121,9 @@ def report_findings(scope: Scope, outcome: Outcome, *, lineage: bool) -> list[Fi
     if errors:
         outcome.invalid()
     if errors or warnings:
-        complain(
-            f"{errors} error(s) and {warnings} warning(s) are not shown: `sessionref check` shows "
-            "what is wrong with streams"
-        )
+        told = [plural(errors, "error")] if errors else []
+        told += [plural(warnings, "warning")] if warnings else []
+        complain(f"{' and '.join(told)} not shown; run `sessionref check`")
     outcome.note_passed_over(scope.passed_over)
     outcome.tell_passed_over()
     return [*reading, *about]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["printable", "shortened", "shown"]
+__all__ = ["plural", "printable", "shortened", "shown"]
 
 
 def shown(text: str) -> str:
@@ -26,3 +26,8 @@ def shortened(text: str, width: int) -> str:
 def printable(name: str) -> str:
     """The name of a file as JSON can hold it: octets that are no UTF-8 are escaped."""
     return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+
+
+def plural(number: int, one: str, several: str | None = None) -> str:
+    """`number` with the noun in its right form; `several` where that is not `one` and an s."""
+    return f"{number} {one}" if number == 1 else f"{number} {several or one + 's'}"

@@ -20,23 +20,23 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 
-@click.command(short_help="The registry of agents, or all it knows of one.")
+@click.command(short_help="Show the registry of agents, or one agent.")
 @click.argument("name", required=False)
 @json_option
 @registry_option
 def command(name: str | None, *, as_json: bool, registry: Registry | None) -> None:
-    """Show the agents of the registry, or all that it knows of the agent NAME.
+    """List the agents of the registry, or show everything it states about the agent NAME.
 
-    NAME is a short name or a reverse-DNS name. Behind each fact stands where it comes from: stated
-    by the specification, evidence (with how far it goes), or assumed by this package. With --json
-    one object comes out for each agent, in the form of the registry's files.
+    NAME is a short name or a reverse-DNS name. Each fact is shown with its source: stated by the
+    specification, supported by evidence (with a confidence), or assumed by this package. With
+    --json, one object is printed for each agent, in the form of the registry's files.
     """
     known = Registry.default() if registry is None else registry
     agents = list(known.values())
     if name is not None:
         agent = known.agent(name)
         if agent is None:
-            raise click.BadParameter(f"{shown(name)} is not registered", param_hint="NAME")
+            raise click.BadParameter(f"unknown agent: {shown(name)}", param_hint="NAME")
         agents = [agent]
     if as_json:
         for agent in agents:

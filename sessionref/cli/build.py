@@ -18,10 +18,10 @@ from sessionref.registry import Registry
 __all__ = ["command"]
 
 
-@click.command(short_help="A reference from raw parts.")
+@click.command(short_help="Build a reference from raw parts.")
 @click.argument("agent")
 @click.argument("session_id", metavar="ID")
-@click.option("--namespace", metavar="N", help="The namespace, raw.")
+@click.option("--namespace", metavar="N", help="The namespace, not encoded.")
 @click.option("--ref", "raw_ref", metavar="R", help="A raw ref: a record ID, or KEY=VALUE.")
 @click.option("--canonical", "form", flag_value="canonical", help="Print the canonical form.")
 @click.option("--digest", "form", flag_value="digest", help="Print the digest.")
@@ -37,11 +37,11 @@ def command(
     as_json: bool,
     registry: Registry | None,
 ) -> None:
-    """Print the reference to a session, or to what R names in it, from its raw parts.
+    """Print the reference to a session, or to the record, entity or turn R in it.
 
-    Nothing that is given is decoded; what has to be encoded is. Write -- before an ID that begins
-    with a dash. A short name that is not registered makes a valid reference, and a warning: it is
-    reserved (ASR-057).
+    Arguments are taken raw and encoded as needed. Write -- before an ID that begins with a dash. An
+    agent's short name that is not registered gives a valid reference and a warning, because such
+    names are reserved (ASR-057).
     """
     try:
         ref = None if raw_ref is None else Ref.from_raw(raw_ref)

@@ -1,4 +1,4 @@
-"""`sessionref canonical`: references in, canonical forms out."""
+"""`sessionref canonical` and `sessionref digest`: references in, one line out for each."""
 
 from __future__ import annotations
 
@@ -13,23 +13,34 @@ from sessionref.cli._references import run_lines
 if TYPE_CHECKING:
     from sessionref.registry import Registry
 
-__all__ = ["command"]
+__all__ = ["command", "digest_command"]
+
+_HELP = """Print the {what} of each REF, or of each line of stdin.
+
+One line is printed for each reference. For an invalid one it is empty, and the fault is reported on
+stderr. A line ends with LF or CRLF.
+"""
 
 
-@click.command(short_help="The canonical form of each reference.")
-@references_argument
-@json_option
-@registry_option
-def command(references: tuple[str, ...], *, as_json: bool, registry: Registry | None) -> None:
-    """Print the canonical form of each REF, or of each line of stdin.
+def _command(name: str, what: str) -> click.Command:
+    """The command that prints one property of a session key."""
 
-    One line of output for each of input: an empty one, and a report on stderr, for what is no
-    reference. A line ends with LF or CRLF, which is no part of the reference.
-    """
+    @click.command(short_help=f"Print the {what} of references.", help=_HELP.format(what=what))
+    @references_argument
+    @json_option
+    @registry_option
+    def made(references: tuple[str, ...], *, as_json: bool, registry: Registry | None) -> None:
+        def good(text: str) -> str:
+            if registry is None:
+                built_in: str = getattr(reference, name)(text)
+                return built_in
+            own: str = getattr(reference.parse(text).key_under(registry), name)()
+            return own
 
-    def canonical(text: str) -> str:
-        if registry is None:
-            return reference.canonical(text)
-        return reference.parse(text).key_under(registry).canonical()
+        run_lines(references, name, good, as_json=as_json)
 
-    run_lines(references, "canonical", canonical, as_json=as_json)
+    return made
+
+
+command = _command("canonical", "canonical form")
+digest_command = _command("digest", "SHA-256 of the canonical form")

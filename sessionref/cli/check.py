@@ -52,39 +52,39 @@ def _rule(context: click.Context, parameter: click.Parameter, text: str | None) 
     return found
 
 
-@click.command(short_help="What is wrong with streams, by rule.")
+@click.command(short_help="Report what is wrong with streams, by rule.")
 @paths_argument
-@click.option("--rules", "as_rules", is_flag=True, help="List the rules instead.")
-@click.option("--explain", metavar="RULE", callback=_rule, help="Explain a rule, with examples.")
+@click.option("--rules", "as_rules", is_flag=True, help="List the rules and exit.")
+@click.option("--explain", metavar="RULE", callback=_rule, help="Explain a rule and exit.")
 @click.option(
     "--select",
     metavar="RULES",
     multiple=True,
-    help="Only findings under these rules: numbers, beginnings of numbers (ASR-06) or codes, "
+    help="Show only findings of these rules: numbers (ASR-061), number prefixes (ASR-06) or codes, "
     "separated by commas.",
 )
-@click.option("--ignore", metavar="RULES", multiple=True, help="No findings under these.")
+@click.option("--ignore", metavar="RULES", multiple=True, help="Leave out findings of these rules.")
 @click.option(
     "--severity",
     type=click.Choice(SEVERITIES),
     default="notice",
     show_default=True,
-    help="Only findings at least as grave.",
+    help="Show only findings of this severity or higher.",
 )
-@click.option("--statistics", is_flag=True, help="Count the findings by rule and code instead.")
+@click.option("--statistics", is_flag=True, help="Count the findings by rule and code.")
 @click.option(
     "--format",
     "form",
     type=click.Choice(FORMATS),
     default="text",
     show_default=True,
-    help="How findings are written.",
+    help="Output format.",
 )
 @click.option(
     "--fast",
     is_flag=True,
-    help="Skip the strict pass over all bytes, which looks for repeated members, invalid text and "
-    "wrong types where nothing else looks.",
+    help="Skip the strict pass, which reads all bytes again to find repeated members, invalid text "
+    "and wrong types.",
 )
 @click.option(
     "--jobs",
@@ -111,10 +111,10 @@ def command(
     as_json: bool,
     registry: Registry | None,
 ) -> None:
-    """Check the streams and native logs PATH, files or folders, or `-` for stdin.
+    """Check the streams and native logs PATH: files, folders, or `-` for stdin.
 
-    All of them are one scope: references from one to another resolve. Nothing is changed. The exit
-    code is 1 where a finding of severity error is shown, and 3 where something could not be read.
+    All inputs are read together, so references from one to another resolve. No file is changed. The
+    exit code is 1 if a finding of severity error is shown, and 3 if an input could not be read.
     """
     form = "json" if as_json else form
     known = book().rules

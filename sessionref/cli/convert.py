@@ -27,25 +27,27 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 
-@click.command(short_help="Native logs as streams (JSONL).")
+@click.command(short_help="Write native logs as streams (JSONL).")
 @paths_argument
 @click.option(
     "--into",
     metavar="DIR",
     type=click.Path(file_okay=False),
-    help="Write one file for each session into DIR, which is made where it is missing.",
+    help="Write one file per session into DIR, which is created if it does not exist.",
 )
 @click.option(
-    "--no-content", is_flag=True, help="Leave out what was said: identity and usage only."
+    "--no-content",
+    is_flag=True,
+    help="Keep identity, relations and usage only.",
 )
 @json_option
 def command(paths: tuple[str, ...], into: str | None, *, no_content: bool, as_json: bool) -> None:  # noqa: ARG001
-    """Write the sessions in the native logs PATH, files or folders, as streams to stdout.
+    """Write the sessions in the native logs PATH (files or folders) as streams to stdout.
 
-    What kind of log a file is, is told by its content. Files of a folder that are no known log are
-    passed over and counted; one that is named is exit code 3. With --into the name of a file is the
-    agent's name and the digest of the session's canonical form; what a file of that name held
-    before is replaced. Streams are JSON lines in any case, so --json changes nothing.
+    The kind of a log is detected from its content. In a folder, files of unknown format are skipped
+    and counted. A named file of unknown format gives exit code 3. With --into, a file is named
+    after the agent and the digest of the session's canonical form. An existing file of that name is
+    replaced. Streams are always JSON lines, so --json changes nothing.
     """
     outcome = Outcome()
     folder = None if into is None else _folder(into)

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 
-@click.command(short_help="Parts, canonical form and digest of each reference.")
+@click.command(short_help="Show the parts, canonical form and digest of references.")
 @references_argument
-@click.option("--tree", "as_tree", is_flag=True, help="Show the parse tree of the grammar instead.")
+@click.option("--tree", "as_tree", is_flag=True, help="Show the parse tree instead.")
 @json_option
 @registry_option
 def command(
@@ -35,9 +35,8 @@ def command(
 ) -> None:
     """Show the decoded parts, canonical form and digest of each REF, or of each line of stdin.
 
-    What is no reference is reported with the place of each fault, and the rest goes on. With --json
-    one object comes out for each REF. A line ends with LF or CRLF, which is no part of the
-    reference.
+    An invalid reference is reported with the place of each fault, and the rest is processed. With
+    --json, one object is printed for each REF. A line ends with LF or CRLF.
     """
 
     def parts(text: str) -> str:

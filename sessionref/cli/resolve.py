@@ -44,11 +44,11 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 
-@click.command(short_help="What a ref or session reference points at.")
+@click.command(short_help="Show the records that a reference points to.")
 @paths_argument
 @click.argument("ref")
-@click.option("--raw", is_flag=True, help="Take REF as a raw ref even where it is a reference.")
-@click.option("--show", is_flag=True, help="Show the records themselves.")
+@click.option("--raw", is_flag=True, help="Read REF as a raw ref in any case.")
+@click.option("--show", is_flag=True, help="Print the records themselves.")
 @json_option
 @registry_option
 def command(
@@ -60,12 +60,12 @@ def command(
     as_json: bool,
     registry: Registry | None,
 ) -> None:
-    """Show what REF means in PATH: streams, native logs, or folders of them.
+    """Show the records that REF refers to in PATH: streams, native logs, or folders of them.
 
-    REF is a session reference where it is one, else a raw ref: a record ID, or KEY=VALUE. A raw ref
-    that means something in several sessions is ambiguous. Of what is ambiguous all candidates are
-    shown and none is chosen. The exit code is 0 where REF resolves and 1 where it does not; only
-    what could not be read is reported besides.
+    If REF parses as a session reference, it is one. Otherwise it is a raw ref: a record ID or
+    KEY=VALUE. A raw ref that is found in several sessions is ambiguous. For an ambiguous REF all
+    candidates are listed. The exit code is 0 if REF resolves and 1 if it does not. Other faults in
+    the logs are not reported, except input that could not be read.
     """
     try:
         target = _target(ref, raw=raw)
@@ -252,7 +252,7 @@ def _json(content: bytes) -> msgspec.Raw | None:
 
 
 #: What a reason means where not one stream was asked but all that were read.
-_SAID: dict[Reason, str] = {"no-such-session": "nothing that was read is of this session (ASR-050)"}
+_SAID: dict[Reason, str] = {"no-such-session": "no input holds this session (ASR-050)"}
 
 
 def _text(ref: str, answer: _Answer, records: Sequence[_Record]) -> str:
@@ -265,11 +265,14 @@ def _text(ref: str, answer: _Answer, records: Sequence[_Record]) -> str:
         lines.append(f"  {_SAID.get(answer.reason) or REASONS[answer.reason]}")
     if answer.state == "ambiguous":
         if answer.conflict:
-            lines.append("  files of the session contradict each other (ASR-050)")
-        candidates = "1 candidate" if len(records) == 1 else f"{len(records)} candidates"
-        lines.append(f"  {candidates}, of which none is chosen (ASR-064)")
+            lines.append("  the files of this session contradict each other (ASR-050)")
+        lines.append(
+            f"  {len(records)} candidates; not choosing between them (ASR-064)"
+            if len(records) != 1
+            else "  1 candidate; not choosing it (ASR-064)"
+        )
     elif records and not answer.exact:
-        lines.append("  what it means has a required reference that does not resolve (ASR-080)")
+        lines.append("  the record found has a required reference that does not resolve (ASR-080)")
     rows = [_row(record) for record in records]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)][:-1]
     for row, record in zip(rows, records, strict=True):

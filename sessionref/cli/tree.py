@@ -39,7 +39,7 @@ __all__ = ["command"]
 _GRAPHS = {"dot": dot_lines, "mermaid": mermaid_lines, "graphml": graphml_lines}
 
 
-@click.command(short_help="How sessions hang together, and on what evidence.")
+@click.command(short_help="Show how sessions are related, and the evidence.")
 @paths_argument
 @click.option(
     "--agent", "agents", metavar="NAME", multiple=True, help="Only sessions of this agent."
@@ -49,32 +49,30 @@ _GRAPHS = {"dot": dot_lines, "mermaid": mermaid_lines, "graphml": graphml_lines}
     "sessions",
     metavar="REF",
     multiple=True,
-    help="Only this session, all that it comes from and all that comes from it.",
+    help="Only this session, its ancestors and its descendants.",
 )
 @click.option(
     "--family",
     "families",
     metavar="REF",
     multiple=True,
-    help="Only sessions that hang together with this one, in whatever way.",
+    help="Only sessions that are connected with this one by any edges.",
 )
 @click.option(
     "--facet",
     "facets",
     type=click.Choice(EDGE_FACETS),
     multiple=True,
-    help="Only edges of this kind, and the sessions at their ends.",
+    help="Only edges of this kind, and the sessions that they connect.",
 )
-@click.option(
-    "--why", is_flag=True, help="Show under each edge its evidence, record, file and line."
-)
+@click.option("--why", is_flag=True, help="Show the evidence, record, file and line of each edge.")
 @click.option(
     "--format",
     "form",
     type=click.Choice(("text", "json", *_GRAPHS, "html")),
     default="text",
     show_default=True,
-    help="How the forest is written.",
+    help="Output format.",
 )
 @jobs_option
 @json_option
@@ -92,11 +90,11 @@ def command(
     as_json: bool,
     registry: Registry | None,
 ) -> None:
-    """Show how the sessions in PATH hang together: streams, native logs, folders, or `-` for stdin.
+    """Show how the sessions in PATH are related: streams, native logs, folders, or `-` for stdin.
 
-    Each edge is a claim that a log makes, and rests on evidence. A parent that was not read is
-    shown as such, and a session without one is no root for that. Filters may be given several
-    times.
+    Each edge is a claim that a log makes, with its evidence. A session that is referenced but was
+    not loaded is marked. A session without a known parent is not assumed to be a root. Each filter
+    may be given several times.
     """
     form = "json" if as_json else form
     outcome = Outcome()
@@ -138,5 +136,5 @@ def _known(scope: Scope, references: Iterable[str], outcome: Outcome) -> Iterato
         if name in scope.forest().nodes:
             yield name
         else:
-            complain(f"nothing that was read is of or names this session: {shown(reference)}")
+            complain(f"session neither in the input nor referenced there: {shown(reference)}")
             outcome.invalid()

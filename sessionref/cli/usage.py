@@ -30,23 +30,23 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 
-@click.command(short_help="What was used: original, copied, unknown.")
+@click.command(short_help="Add up model calls, tokens and costs.")
 @paths_argument
 @click.option(
     "--by",
     type=click.Choice(GROUPINGS),
     default="session",
     show_default=True,
-    help="What the rows are. Days are those of UTC.",
+    help="What each row stands for. Days are in UTC.",
 )
-@click.option("--details", is_flag=True, help="Show every measure of every row.")
+@click.option("--details", is_flag=True, help="Show all counts of every row.")
 @click.option(
     "--format",
     "form",
     type=click.Choice(("text", "json", "csv")),
     default="text",
     show_default=True,
-    help="How the totals are written.",
+    help="Output format.",
 )
 @jobs_option
 @json_option
@@ -61,10 +61,10 @@ def command(
     as_json: bool,
     registry: Registry | None,
 ) -> None:
-    """Total the model calls, tokens and costs in PATH: streams, logs, folders, or `-` for stdin.
+    """Add up the model calls, tokens and costs in PATH: streams, logs, folders, or `-` for stdin.
 
-    Nothing counts twice: copies of a record that stands elsewhere count nowhere, and what may be a
-    copy stands apart as unknown.
+    Nothing is counted twice. Records that are proven copies of others do not count. Records that
+    may be copies are counted separately, as unknown.
     """
     form = "json" if as_json else form
     outcome = Outcome()

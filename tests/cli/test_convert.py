@@ -118,7 +118,7 @@ def test_unknown_files(logs):
     result = run(logs)
     assert (result.exit_code, result.stderr) == (
         0,
-        "passed over what is no known kind of log: 2 file(s)\n",
+        "skipped 2 files (not a known log format)\n",
     )
     result = run(logs / "notes.txt", logs / "b.jsonl")
     assert result.exit_code == 3

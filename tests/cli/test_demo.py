@@ -33,8 +33,8 @@ def test_demo_shows_a_record_an_entity_and_a_turn():
     tree, usage = text.partition("$ sessionref usage")[::2]
     assert "$ sessionref tree" in tree
     assert "root, primary" in tree
-    assert "named, not read" in tree
-    assert usage.rstrip().endswith("are proven copies, which count nowhere.")
+    assert "referenced, not loaded" in tree
+    assert usage.rstrip().endswith("are proven copies, which do not count.")
     # The README shows exactly that.
     picture = README.read_text("utf-8").partition("```console\n")[2].partition("```")[0]
     shown = {block.strip() for block in picture.split("$ sessionref ") if block}

@@ -115,7 +115,7 @@ class TestCanonicalAndDigest:
         monkeypatch.setattr(_lines, "MAX_LINE", 8)
         result = run("canonical", stdin=b"codex:123456789\nx\ncodex:a\n")
         assert (result.exit_code, result.stdout) == (3, "\n\ncodex:a\n")
-        assert "stdin:1: a line of more than" in result.stderr
+        assert "stdin:1: line skipped: longer than" in result.stderr
         result = run("parse", stdin=b"codex:123456789\ncodex:a\n")
         assert result.exit_code == 3
         assert result.stdout.startswith("codex:a\n")

@@ -74,10 +74,10 @@ class TestAgents:
         assert "mine         com.example.mine" in run("agents", "--registry", overlay).stdout
 
     def test_unknown_name_is_wrong_usage(self):
-        """A name that is not registered is exit code 2."""
+        """An unknown name is exit code 2."""
         result = run("agents", "nobody")
         assert result.exit_code == 2
-        assert "nobody is not registered" in result.stderr
+        assert "unknown agent: nobody" in result.stderr
 
 
 class TestGrammar:

@@ -156,8 +156,8 @@ class TestStream:
         said = answer(tmp_path, "codex:s1")
         assert (said["state"], seqs(said)) == ("ambiguous", [0, 0])
         text = run(tmp_path, "codex:s1#only").stdout
-        assert "  files of the session contradict each other (ASR-050)\n" in text
-        assert "  1 candidate, of which none is chosen (ASR-064)\n" in text
+        assert "  the files of this session contradict each other (ASR-050)\n" in text
+        assert "  1 candidate; not choosing it (ASR-064)\n" in text
         assert answer(tmp_path, "codex:s1#r99")["reason"] == "no-such-record"
 
     def test_segments_are_one_session(self, tmp_path):
@@ -202,7 +202,7 @@ class TestStream:
         assert result.stdout == (
             "resolved, exact: false  r6\n"
             "  session codex:s1\n"
-            "  what it means has a required reference that does not resolve (ASR-080)\n"
+            "  the record found has a required reference that does not resolve (ASR-080)\n"
             f"  seq 6  rewind  r6  {file}:7\n"
         )
 
@@ -377,10 +377,10 @@ class TestText:
             "unresolved, exact: false  codex:s1#r9\n"
             "  no record of the stream has this record ID (ASR-063)\n"
         )
-        assert "nothing that was read is of this session" in run(log, "codex:q").stdout
+        assert "no input holds this session" in run(log, "codex:q").stdout
         text = run(log, "callId=twice").stdout
         assert text.startswith("ambiguous, exact: false  callId=twice\n  session codex:s1\n")
-        assert "  2 candidates, of which none is chosen (ASR-064)\n" in text
+        assert "  2 candidates; not choosing between them (ASR-064)\n" in text
 
     def test_show_prints_the_records(self, log):
         """Each record below its place, one member a line."""
@@ -421,7 +421,7 @@ class TestInput:
         (tmp_path / "notes.txt").write_text("hello\n")
         result = run(tmp_path, "r1")
         assert result.exit_code == 0
-        assert result.stderr == "passed over what is no known kind of log: 1 file(s)\n"
+        assert result.stderr == "skipped 1 file (not a known log format)\n"
         result = run(tmp_path / "notes.txt", "r1")
         assert result.exit_code == 3
         assert "unknown-format" in result.stderr

@@ -69,19 +69,19 @@ class TestText:
         assert said[-3:] == [
             "7 sessions in 1 family",
             "◆ spawned  ▷ forked  ▼ continues it  ≡ inherits  ~ related  ⇄ executes it  ◇ announced",
-            "what stands at the margin is a root only where it says so",
+            "an unindented session is a root only if it is marked 'root'",
         ]
 
     def test_L_13_a_missing_parent_is_shown_as_such(self):
         """The child is valid; who is named and was not read stands there marked, exact: false."""
         said = tree(Stream("a", {"spawnedBy": named("gone"), "forkedFrom": named("gone")}))
         assert said.stdout.splitlines() == [
-            "○ codex:gone  named, not read",
+            "○ codex:gone  referenced, not loaded",
             "└─◆▷ codex:a  spawned, forked (unresolved, exact: false), no records",
             "",
-            "1 session in 1 family, 1 named and not read",
-            "◆ spawned  ▷ forked  ○ named, not read",
-            "what stands at the margin is a root only where it says so",
+            "1 session in 1 family, 1 referenced but not loaded",
+            "◆ spawned  ▷ forked  ○ referenced, not loaded",
+            "an unindented session is a root only if it is marked 'root'",
         ]
         assert (said.exit_code, said.stderr) == (0, "")
 
@@ -91,7 +91,7 @@ class TestText:
         parent.subagent("gone")
         parent.subagent("gone")
         assert drawn(parent)[1:] == [
-            "└─◇ ○ codex:gone  announced (unresolved, exact: false), named, not read"
+            "└─◇ ○ codex:gone  announced (unresolved, exact: false), referenced, not loaded"
         ]
         parent = Stream("p")
         parent.subagent("gone")
@@ -103,7 +103,7 @@ class TestText:
         one.message()
         other.message(role="user")
         said = tree(one, other, Stream("a", {"spawnedBy": named("p")})).stdout
-        assert "◍ codex:p  conflict: 2 accounts that contradict, 2 unknown records\n" in said
+        assert "◍ codex:p  conflict: 2 accounts contradict each other, 2 unknown records\n" in said
         assert "└─◆ codex:a  spawned (ambiguous, exact: false), no records\n" in said
         assert "2 sessions in 1 family, 1 in conflict\n" in said
         assert "◆ spawned  ◍ conflict\n" in said
@@ -154,10 +154,10 @@ class TestText:
         assert result.stdout.splitlines()[:6] == [
             "● codex:a  no records",
             "└─▼ codex:b  continues it, in a circle, no records",
-            "   └─▼ codex:a  continues it, in a circle, shown at the margin",
+            "   └─▼ codex:a  continues it, in a circle, shown unindented",
             "",
             "● codex:self  no records",
-            "└─▼ codex:self  continues it, in a circle, shown at the margin",
+            "└─▼ codex:self  continues it, in a circle, shown unindented",
         ]
         assert result.stderr.count("lineage-cycle") == 2
 
@@ -168,7 +168,7 @@ class TestText:
             "● codex:a  no records",
             "● codex:b  no records",
             "",
-            "○ codex:d  named, not read",
+            "○ codex:d  referenced, not loaded",
             "└─◆ codex:c  spawned (unresolved, exact: false), no records",
             "",
             "● codex:x  no records",
@@ -268,7 +268,7 @@ class TestText:
         result = run(tmp_path)
         assert (result.exit_code, result.output) == (0, "no sessions\n")
         said = json.loads(run("--json", tmp_path).stdout)
-        assert said == {"sessions": [], "edges": [], "findings": []}
+        assert said == {"format": 1, "sessions": [], "edges": [], "findings": []}
 
     def test_R_17_a_session_without_a_reference_is_shown_by_its_escaped_id(self):
         """An ID that has no UTF-8 form, and a header without one; everything else goes on."""
@@ -303,6 +303,7 @@ class TestJson:
         child.message()
         file.write_bytes(child.text() + Stream("r", {"root": True}).text())
         assert json.loads(run("--json", file).stdout) == {
+            "format": 1,
             "sessions": [
                 {
                     "session": "codex:a",
@@ -394,7 +395,7 @@ class TestJson:
         found = json.loads(result.stdout)["findings"]
         assert {(one["severity"], one["rule"]) for one in found} >= {("error", "ASR-400")}
         assert {"code", "seq", "id", "path", "file", "line", "message"} <= set(found[0])
-        assert "error(s) and 1 warning(s) are not shown" in result.stderr
+        assert "1 warning not shown" in result.stderr
 
     def test_text_without_a_utf_8_form_is_escaped(self):
         """A role that holds half a character breaks neither JSON nor anything else."""
@@ -477,7 +478,7 @@ class TestFilters:
     @pytest.mark.parametrize(
         ("option", "value", "said"),
         [
-            ("--session", "codex:gone", "nothing that was read is of or names this session"),
+            ("--session", "codex:gone", "session neither in the input nor referenced there"),
             ("--family", "codex::x", "empty namespace"),
             ("--session", "codex:\udcff", "not valid UTF-8"),
         ],
@@ -618,7 +619,7 @@ class TestInputs:
         rows = json.loads(result.stdout)["sessions"]
         assert {row["agent"] for row in rows} == {"codex", "claude-code"}
         assert len(rows) == 3
-        assert result.stderr == "passed over what is no known kind of log: 1 file(s)\n"
+        assert result.stderr == "skipped 1 file (not a known log format)\n"
 
     def test_known_places(self, tmp_path):
         """With no PATH the logs of this machine; wrong usage where there are none."""
@@ -644,7 +645,7 @@ class TestInputs:
         result = tree(*streams)
         assert result.exit_code == 1
         assert result.stderr.count("ASR-400") == 20
-        assert "5 error(s) and 0 warning(s) are not shown" in result.stderr
+        assert "5 errors not shown" in result.stderr
 
     def test_a_registry_says_which_agents_are_the_same(self, tmp_path):
         """An overlay's names hold for keys and filters."""

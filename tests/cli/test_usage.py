@@ -70,7 +70,7 @@ class TestText:
             "pi:x                           3 (1)         -        -    3 (1)",
             "tokens (model calls)",
             "",
-            "all together",
+            "total",
             "                     counted once  original  copied  unknown",
             "  calls                         3         2       1        1",
             "  input                         0         0       0        0",
@@ -87,20 +87,20 @@ class TestText:
                 "Of these 120 tokens in 2 model calls are proven original (97%); 3 tokens in 1 model call "
                 "may include copies."
             ),
-            "Beside them 100 tokens in 1 model call are proven copies, which count nowhere.",
+            "In addition, 100 tokens in 1 model call are proven copies, which do not count.",
         ]
 
     def test_all_certain(self):
         """Nothing may be a copy: said so, and no limits."""
         said = told(*family()[:2]).stdout
-        assert "All of it is proven original; no copy is in it.\n" in said
+        assert "All of it is proven original.\n" in said
         assert "limits" not in said
 
     def test_nothing_certain(self):
         """Never a column of zeros as if nothing had been used."""
         said = told(family()[2]).stdout
         assert said.startswith("3 tokens in 1 model call, counted once\n")
-        assert said.endswith("None of it is proven original: all of it may include copies.\n")
+        assert said.endswith("None of it is proven original; any of it may be copies.\n")
 
     def test_a_small_part_is_not_nothing(self):
         """Shares are rounded down, and never to zero."""
@@ -123,7 +123,7 @@ class TestText:
         """Both are said, and are no error."""
         result = told(Stream("a"))
         assert result.exit_code == 0
-        assert result.stdout.endswith("Nothing that was read reports any use of its own.\n")
+        assert result.stdout.endswith("The input reports no usage of its own.\n")
         assert "codex:a             -         -       -        -\n" in result.stdout
         result = run(tmp_path)
         assert (result.exit_code, result.stdout) == (0, "0 tokens in 0 model calls, counted once\n")
@@ -135,8 +135,8 @@ class TestText:
         only = Stream("c", none())
         only.copy("inference", inferenceId="i", usage=usage(7))
         said = told(only).stdout
-        assert "Nothing that was read reports any use of its own.\n" in said
-        assert "Beside them 7 tokens in 1 model call are proven copies" in said
+        assert "The input reports no usage of its own.\n" in said
+        assert "In addition, 7 tokens in 1 model call are proven copies" in said
 
     def test_costs_stand_by_currency(self):
         """Exact amounts, each currency in a row of its own."""
@@ -188,7 +188,9 @@ class TestText:
             streams.append(stream)
         said = told(*streams).stdout
         assert said.startswith("10 tokens in 1 model call, counted once\n")
-        assert "A call that several rows hold stands in each, and once in all together." in said
+        assert (
+            "A model call in several rows is shown in each and counted once in the total." in said
+        )
         assert "A call that several" not in told(*streams, options=("--by", "day")).stdout
 
     def test_notes_that_say_the_same_are_shown_for_the_first_sessions(self):
@@ -199,7 +201,7 @@ class TestText:
             streams[-1].call(n)
         said = told(*streams).stdout
         assert said.count("may be copies:") == 3
-        assert "  and 6 more alike (--json shows all)\n" in said
+        assert "  and 6 more of this kind (--json shows all)\n" in said
         assert len(document(*streams)["notes"]) == 9
 
     def test_what_comes_from_logs_is_safe_for_a_terminal(self, monkeypatch):
@@ -237,6 +239,7 @@ class TestJson:
     def test_members_are_those_that_were_promised(self):
         """The shape that programs rely on, member by member."""
         assert document(*family()) == {
+            "format": 1,
             "sessions": [
                 {
                     "session": "codex:fork",
@@ -363,10 +366,7 @@ class TestInputs:
         result = told(bad)
         assert (result.exit_code, result.stderr) == (
             1,
-            (
-                "1 error(s) and 0 warning(s) are not shown: `sessionref check` shows what is wrong "
-                "with streams\n"
-            ),
+            "1 error not shown; run `sessionref check`\n",
         )
         assert run(tmp_path / "gone", "-", stdin=bad).exit_code == 3
         assert told(bad, options=("--by", "moon")).exit_code == 2

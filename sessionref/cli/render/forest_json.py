@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from sessionref.cli._common import FORMAT
 from sessionref.cli._findings import as_object
 from sessionref.cli._text import printable
 from sessionref.cli.render.picture import escaped_id
@@ -22,6 +23,7 @@ __all__ = ["forest_object"]
 def forest_object(picture: Picture, findings: Iterable[Finding], *, why: bool) -> dict[str, Any]:
     """The selected sessions that were read, their edges, and what is wrong."""
     return {
+        "format": FORMAT,
         "sessions": [_session(one, exact=picture.is_exact(one)) for one in picture.read],
         "edges": [_edge(edge, why=why) for edge in picture.edges],
         "findings": [_finding(finding) for finding in findings],

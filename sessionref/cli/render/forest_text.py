@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
-from sessionref.cli._text import printable, shown
+from sessionref.cli._text import plural, printable, shown
 from sessionref.cli.render.drawing import Drawing
 from sessionref.cli.render.lines import middle
 from sessionref.cli.render.picture import label
@@ -170,7 +170,7 @@ class _Forest:
             details += self._about(row, told=any(not edge.exact for edge in branch.edges))
         else:
             home = self._drawing.home.get(branch.child)
-            where = "at the margin" if home is None else f"under {middle(home, _NARROWEST * 2)}"
+            where = "unindented" if home is None else f"under {middle(home, _NARROWEST * 2)}"
             details.append(("dim", f"shown {where}"))
         plain = row.lineage is not None and not row.lineage.conflict
         dot = [] if plain else self._dot(row)
@@ -228,10 +228,12 @@ class _Forest:
         """What a session says of itself; `told` where it was said that something is not exact."""
         session = row.lineage
         if session is None:
-            return [("warn", "named, not read")]
+            return [("warn", "referenced, not loaded")]
         said: list[tuple[str, str]] = []
         if session.conflict:
-            said.append(("bad", f"conflict: {len(session.accounts)} accounts that contradict"))
+            said.append(
+                ("bad", f"conflict: {len(session.accounts)} accounts contradict each other")
+            )
         lineage = session.lineage
         if lineage.root:
             said.append(("", "root"))
@@ -257,8 +259,8 @@ class _Forest:
         family_of = self._picture.forest.family_of
         families = {family_of[row.name].name for row in rows if row.name is not None}
         count = len(families) + sum(row.name is None for row in rows)
-        said = f"{_plural(read, 'session')} in {_plural(count, 'family', 'families')}"
-        said += f", {unread} named and not read" if unread else ""
+        said = f"{plural(read, 'session')} in {plural(count, 'family', 'families')}"
+        said += f", {unread} referenced but not loaded" if unread else ""
         said += f", {conflicts} in conflict" if conflicts else ""
         yield []
         yield [("", said)]
@@ -269,12 +271,12 @@ class _Forest:
             if facet in facets
         ]
         if unread:
-            marks.append(("warn", f"{self._glyphs.unread} named, not read"))
+            marks.append(("warn", f"{self._glyphs.unread} referenced, not loaded"))
         if conflicts:
             marks.append(("bad", f"{self._glyphs.conflict} conflict"))
         if marks:
             yield [piece for mark in marks for piece in (mark, ("", "  "))][:-1]
-            yield [("dim", "what stands at the margin is a root only where it says so")]
+            yield [("dim", "an unindented session is a root only if it is marked 'root'")]
 
 
 def _edge_words(edges: Iterable[Edge]) -> Iterator[tuple[str, str]]:
@@ -310,10 +312,6 @@ def _counted(row: Row) -> str:
         return "no records"
     if len(counts) == 1:
         number, name = counts[0]
-        return f"{_plural(number, f'{name} record')}"
+        return f"{plural(number, f'{name} record')}"
     total = sum(number for number, _ in counts)
     return f"{total} records: " + ", ".join(f"{number} {name}" for number, name in counts)
-
-
-def _plural(number: int, one: str, several: str | None = None) -> str:
-    return f"{number} {one}" if number == 1 else f"{number} {several or one + 's'}"

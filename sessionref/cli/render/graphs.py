@@ -31,7 +31,7 @@ def _numbered(picture: Picture) -> tuple[list[tuple[str, Row]], dict[str, str]]:
 
 def _counts(row: Row) -> str:
     if row.lineage is None:
-        return "named, not read"
+        return "referenced, not loaded"
     said = ", ".join(f"{number} {name}" for number, name in row.counts) or "no records"
     return f"conflict, {said}" if row.lineage.conflict else said
 

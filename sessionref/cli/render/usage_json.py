@@ -6,6 +6,7 @@ import csv
 import io
 from typing import TYPE_CHECKING, Any
 
+from sessionref.cli._common import FORMAT
 from sessionref.cli.render.picture import escaped_id
 from sessionref.usage import TOKENS
 
@@ -25,7 +26,7 @@ _MEASURES = ("calls", *TOKENS)
 def usage_object(scope: Scope, by: Grouping) -> dict[str, Any]:
     """What each session says, and the total; with other groups than sessions these too."""
     totals = scope.totals()
-    said: dict[str, Any] = {"sessions": []}
+    said: dict[str, Any] = {"format": FORMAT, "sessions": []}
     for session, row in zip(scope.lineage.sessions, totals.sessions, strict=True):
         entry: dict[str, Any] = {"session": row.session}
         escaped = escaped_id(session)

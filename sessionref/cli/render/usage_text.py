@@ -56,12 +56,17 @@ def usage_lines(
     else:
         yield from _table(by, entries, width)
         yield []
-    yield [("bold", "all together")]
+    yield [("bold", "total")]
     yield from _block(total, indent="  ")
     yield []
     yield from _notes(totals.notes)
     if by in {"session", "family"} and any(len(call.entries) > 1 for call in totals.shared):
-        yield [("", "A call that several rows hold stands in each, and once in all together.")]
+        yield [
+            (
+                "",
+                "A model call in several rows is shown in each and counted once in the total.",
+            )
+        ]
         yield []
     for sentence in _certainty(total):
         yield [("", sentence)]
@@ -170,18 +175,18 @@ def _certainty(total: Total) -> Iterator[str]:
     if whole:
         yield f"Counted once: {_amount(whole)}."
         if not unknown:
-            yield "All of it is proven original; no copy is in it."
+            yield "All of it is proven original."
         elif not original:
-            yield "None of it is proven original: all of it may include copies."
+            yield "None of it is proven original; any of it may be copies."
         else:
             yield (
                 f"Of these {_amount(original)} are proven original{_share(original, whole)}; "
                 f"{_amount(unknown)} may include copies."
             )
     else:
-        yield "Nothing that was read reports any use of its own."
+        yield "The input reports no usage of its own."
     if copied:
-        yield f"Beside them {_amount(copied)} are proven copies, which count nowhere."
+        yield f"In addition, {_amount(copied)} are proven copies, which do not count."
 
 
 def _share(part: Measure, whole: Measure) -> str:
@@ -211,5 +216,5 @@ def _notes(notes: Iterable[Note]) -> Iterator[Line]:
         for note in several[:_NOTES]:
             yield [("", f"- {shown(str(note))}")]
         if len(several) > _NOTES:
-            yield [("dim", f"  and {len(several) - _NOTES} more alike (--json shows all)")]
+            yield [("dim", f"  and {len(several) - _NOTES} more of this kind (--json shows all)")]
     yield []

@@ -121,9 +121,9 @@ def report_findings(scope: Scope, outcome: Outcome, *, lineage: bool) -> list[Fi
     if errors:
         outcome.invalid()
     if errors or warnings:
-        told = [plural(errors, "error")] if errors else []
-        told += [plural(warnings, "warning")] if warnings else []
-        complain(f"{' and '.join(told)} not shown; run `sessionref check`")
+        hidden = [plural(errors, "error")] if errors else []
+        hidden += [plural(warnings, "warning")] if warnings else []
+        complain(f"{' and '.join(hidden)} not shown; run `sessionref check`")
     outcome.note_passed_over(scope.passed_over)
     outcome.tell_passed_over()
     return [*reading, *about]

@@ -7,28 +7,20 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    #: Every code that `InvalidReference` can carry, with what it means. Codes and spans are API;
+    #: message texts are not.
+    CODES: dict[str, str]
+
 __all__ = ["CODES", "InvalidReference", "RegistryError", "SessionrefError", "StreamError"]
 
-#: Every code that `InvalidReference` can carry, with what it means. Codes and spans are API;
-#: message texts are not.
-CODES: dict[str, str] = {
-    "empty": "the text is empty",
-    "bad-agent-name": "the part before the first ':' is no agent name",
-    "missing-session-id": "there is no ':' and so no session ID",
-    "too-many-components": "there are more than two ':' before the '#'",
-    "empty-component": "a namespace or session ID is empty",
-    "forbidden-character": "a character stands raw that must be percent-encoded",
-    "bad-percent-encoding": "a '%' is not followed by two hexadecimal digits",
-    "invalid-utf8": "percent-encoded octets are not valid UTF-8",
-    "surrogate": "a surrogate code point, which no UTF-8 text can hold",
-    "empty-ref": "nothing follows the '#', or a raw ref is empty",
-    "unknown-entity-key": "the part before '=' is no entity key and not turnId",
-    "empty-value": "nothing follows the '='",
-    "unencodable-record-id": "a record ID holds a character that a reference would have to encode",
-    "equals-in-record-id": "a record ID holds '=', which makes it an entity ref",
-    "unexpected-ref": "a '#' part stands where only a session may be named",
-    "bad-member": "a member of the structured form is missing, unknown or no string",
-}
+
+def __getattr__(name: str) -> dict[str, str]:
+    """Read `CODES` from the table of codes when somebody asks for it; parsing never does."""
+    if name != "CODES":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from sessionref._codes import codes  # noqa: PLC0415 - reading the table takes milliseconds
+
+    return {code: row.meaning for code, row in codes().items() if row.reference}
 
 
 class SessionrefError(Exception):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
-__all__ = ["SEVERITIES", "Fault", "Finding", "Severity"]
+from sessionref._codes import Severity
 
-Severity = Literal["error", "warning", "notice"]
+__all__ = ["SEVERITIES", "Fault", "Finding", "Severity"]
 
 #: The severities, gravest first.
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "notice")

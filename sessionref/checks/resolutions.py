@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sessionref._codes import codes
 from sessionref.findings import Finding
 from sessionref.refs import ENTITY_KEYS
 from sessionref.scope.values import Report, report
-from sessionref.streams.outcomes import REASONS, Ambiguous, Unresolved
+from sessionref.streams.outcomes import Ambiguous, Unresolved
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Sequence
@@ -110,7 +111,7 @@ def _finding(problem: Resolution) -> Finding | None:
         reason = outcome.reason
         of_field = problem.field.rule if reason == "not-declared" else "ASR-079"
         rule = _RULE_OF_REASON.get(reason, of_field)
-        return _said(problem, rule, reason, severity, REASONS[reason])
+        return _said(problem, rule, reason, severity, codes()[reason].meaning)
     return None
 
 
@@ -131,8 +132,7 @@ def _entity(problem: Resolution) -> tuple[str, str] | None:
 
 
 def _said(problem: Resolution, rule: str, code: str, severity: Severity, message: str) -> Finding:
-    meaning = message.partition(" (ASR-")[0]
-    return _found(problem, severity, Report(rule, code, f"{problem.field.path}: {meaning}"))
+    return _found(problem, severity, Report(rule, code, f"{problem.field.path}: {message}"))
 
 
 def _found(problem: Resolution, severity: Severity, said: Report) -> Finding:

@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import msgspec
 
+from sessionref._codes import codes
 from sessionref.checks.shapes import fits, misfits, reads
 from sessionref.findings import Fault, Finding
-from sessionref.streams.decode import FAULTS, escaped
+from sessionref.streams.decode import escaped
 from sessionref.streams.header import HEADER_TYPE, identify
 from sessionref.streams.lines import MAX_LINE, Oversize, cut_lines
 from sessionref.streams.source import plain_chunks
@@ -129,7 +130,7 @@ class _Pass:
             self._session = identify(self._header, None, 0).session
             self._header = None
         severity: Severity = "error" if reads(fault.path) else "warning"
-        meaning = FAULTS[fault.code][1]
+        meaning = codes()[fault.code].meaning
         return Finding(
             code=fault.code,
             severity=severity,

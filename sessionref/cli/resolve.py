@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 import msgspec
 
+from sessionref._codes import codes
 from sessionref._compiled import TURN_KEY
 from sessionref.cli._common import (
     Outcome,
@@ -27,7 +28,7 @@ from sessionref.native.convert import unreadable
 from sessionref.reference import SessionRef, try_parse
 from sessionref.refs import EntityRef, RecordRef, Ref
 from sessionref.scope.session import Place
-from sessionref.streams.outcomes import REASONS, Unresolved
+from sessionref.streams.outcomes import Unresolved
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -262,7 +263,7 @@ def _text(ref: str, answer: _Answer, records: Sequence[_Record]) -> str:
     if answer.session is not None and answer.session != ref.partition("#")[0]:
         lines.append(f"  session {shown(answer.session)}")
     if answer.reason is not None:
-        lines.append(f"  {_SAID.get(answer.reason) or REASONS[answer.reason]}")
+        lines.append(f"  {_SAID.get(answer.reason) or codes()[answer.reason].meaning}")
     if answer.state == "ambiguous":
         if answer.conflict:
             lines.append("  the files of this session contradict each other (ASR-050)")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sessionref._codes import codes
 from sessionref.lineage.subagents import agreement_findings, subagent_findings
-from sessionref.streams.decode import FAULTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -62,7 +62,7 @@ def usage_findings(stream: StreamLineage) -> Iterator[Finding]:
     rows += [(one.row, one.faulty) for one in stream.gathered.aggregates if one.faulty]
     for row, faulty in sorted(rows):
         for code, path, complaint in faulty:
-            severity, meaning = FAULTS[code]
+            severity, meaning, *_ = codes()[code]
             message = f"{meaning}: {complaint}" if complaint else meaning
             yield stream.place(row).finding(None, code, message, path, severity)
 

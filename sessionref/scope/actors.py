@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 
+from sessionref._codes import codes
 from sessionref.errors import InvalidReference
 from sessionref.reference import parse
 
@@ -14,13 +15,7 @@ if TYPE_CHECKING:
 
     from sessionref.reference import SessionRef
 
-__all__ = ["ACTOR_FAULTS", "Actor", "actor_fault"]
-
-#: What can be wrong with a value where an actor should stand, and what it means.
-ACTOR_FAULTS: dict[str, str] = {
-    "bad-actor": "an actor is no object, or a member of it has the wrong type",
-    "empty-actor": "an actor has none of participant, session, address and device",
-}
+__all__ = ["Actor", "actor_fault"]
 
 _TEXTS = ("participant", "session", "address", "device")
 
@@ -53,7 +48,7 @@ class Actor(msgspec.Struct, frozen=True, omit_defaults=True):
         """
         fault = actor_fault(value)
         if fault is not None:
-            raise ValueError(ACTOR_FAULTS[fault])
+            raise ValueError(codes()[fault].meaning)
         session = value.get("session")
         return cls(
             participant=value.get("participant"),
@@ -74,7 +69,7 @@ class Actor(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def actor_fault(value: object) -> str | None:
-    """What of `ACTOR_FAULTS` is wrong with the shape of `value`, None for nothing."""
+    """The code of what is wrong with the shape of `value`, None for nothing."""
     if not isinstance(value, dict):
         return "bad-actor"
     members = cast("dict[str, object]", value)

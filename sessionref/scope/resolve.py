@@ -44,7 +44,7 @@ class Resolution(msgspec.Struct, frozen=True, kw_only=True):
     `field` is its row of the table, `value` what stood there, `at` the record, `path` the JSON path
     in it. `required` is whether a target must be there (ASR-079). `meaning` is what null means,
     where it is null and may be: then the outcome is resolved and has no records. `faults` are codes
-    of `REFERENCE_FAULTS`; `error` says what is wrong with a text that is no reference.
+    of `data/codes.toml`; `error` says what is wrong with a text that is no reference.
     """
 
     field: ReferenceField

@@ -5,10 +5,11 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
+from sessionref._codes import codes
 from sessionref._compiled import TURN_KEY
 from sessionref.findings import Finding
 from sessionref.refs import EntityRef, RecordRef, TurnRef
-from sessionref.streams.chains import LINK_FAULTS, join
+from sessionref.streams.chains import join
 from sessionref.streams.envelope import ENTITY_KEY_OF_TYPE
 from sessionref.streams.outcomes import Ambiguous, Resolved, Unresolved
 
@@ -116,17 +117,17 @@ class Account:
         joined = len(self.captures) > 1
         for capture in self.captures:
             for finding in capture.index.findings:
-                if not joined or finding.code not in LINK_FAULTS:
+                if not joined or not finding.code.startswith("supersedes-"):
                     yield finding
         if joined:
             for code, place in self._joined.faults:
-                severity, rule, message = LINK_FAULTS[code]
+                row = codes()[code]
                 hit = self.hit(place)
                 yield Finding(
                     code=code,
-                    severity=severity,
-                    message=message,
-                    rule=rule,
+                    severity=row.severity,
+                    message=row.meaning,
+                    rule=row.rule,
                     session=self.session,
                     seq=hit.seq,
                     id=hit.id,

@@ -9,17 +9,16 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
+from sessionref._codes import codes
 from sessionref.errors import InvalidReference
 from sessionref.reference import parse
 from sessionref.refs import EntityRef, RecordRef, Ref, TurnRef, refuse_surrogates
-from sessionref.scope.actors import ACTOR_FAULTS
 
 if TYPE_CHECKING:
     from sessionref.reference import SessionRef
     from sessionref.scope.fields import ReferenceField
 
 __all__ = [
-    "REFERENCE_FAULTS",
     "AnyRef",
     "Flaw",
     "Report",
@@ -32,23 +31,6 @@ __all__ = [
 ]
 
 AnyRef: TypeAlias = RecordRef | EntityRef | TurnRef
-
-#: The codes of what can be wrong with a reference itself, whatever it resolves to.
-REFERENCE_FAULTS: dict[str, str] = {
-    "bad-member": "the value has the wrong JSON type for a reference",
-    "wrong-shape": "the value has the wrong JSON type: an object or an array belongs here",
-    "bad-reference": "the text is not a reference by the grammar (ASR-061, 062)",
-    "unexpected-ref": "a '#' part is not allowed where only a session may be named",
-    "turn-ref": "a turn ref is not allowed where a record or an entity is required (ASR-075)",
-    "entity-ref": "an entity ref is not allowed where a record ID is required",
-    "null-reference": "null has no meaning here (ASR-079)",
-    "out-of-place": "this member is not allowed with the record's other members",
-    "not-lower-seq": "the target does not have a lower seq",
-    "other-type": "the target is a record of another type",
-    "other-key": "the target has another entity key (ASR-065)",
-    "claims-complete": "some targets are missing, and nothing says that they are (ASR-079)",
-    **ACTOR_FAULTS,
-}
 
 #: The rules of faults that are the same in every field; others are under the field's own rule.
 _RULE_OF_FAULT = {
@@ -64,7 +46,7 @@ _RULE_OF_SHAPE = {
 
 
 class Flaw(NamedTuple):
-    """What is wrong with a value: a code of `REFERENCE_FAULTS`, and the error of a bad text.
+    """What is wrong with a value: a code, and the error of a bad text.
 
     `ref` is what the text says all the same, where it is a ref of a kind that is not allowed.
     """
@@ -85,14 +67,14 @@ class Report(NamedTuple):
 
 
 def report(field: ReferenceField, path: str, code: str, error: InvalidReference | None) -> Report:
-    """The rule, code and message of a fault of `REFERENCE_FAULTS` at the JSON path `path`."""
+    """The rule, code and message of a fault at the JSON path `path`."""
     if error is not None:
         message = f"{field.path}: {error.message}"
         return Report(error.rule, error.code, message, error.component, error.span)
     if code == "wrong-shape":
-        return Report(_RULE_OF_SHAPE.get(path, field.rule), code, REFERENCE_FAULTS[code])
-    meaning = REFERENCE_FAULTS[code].partition(" (ASR-")[0]
-    return Report(_RULE_OF_FAULT.get(code, field.rule), code, f"{field.path}: {meaning}")
+        return Report(_RULE_OF_SHAPE.get(path, field.rule), code, codes()[code].meaning)
+    rule = _RULE_OF_FAULT.get(code, field.rule)
+    return Report(rule, code, f"{field.path}: {codes()[code].meaning}")
 
 
 def read(field: ReferenceField, value: Any) -> SessionRef | AnyRef | int | Flaw:

@@ -11,30 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from sessionref.findings import Severity
 
-__all__ = ["LINK_FAULTS", "Links", "join"]
-
-#: The codes of what can be wrong with `supersedes`: severity, rule where the pages state it,
-#: meaning. None of these links joins anything but those of ``supersedes-fork``.
-LINK_FAULTS: dict[str, tuple[Severity, str | None, str]] = {
-    "supersedes-unknown": ("error", "ASR-063", "supersedes names no record of the stream"),
-    "supersedes-ambiguous": (
-        "error",
-        "ASR-079",
-        "supersedes names an ID that several records have",
-    ),
-    "supersedes-itself": ("error", None, "supersedes names the record itself"),
-    "supersedes-other-type": ("error", None, "supersedes names a record of another type"),
-    "supersedes-other-key": (
-        "error",
-        "ASR-065",
-        "supersedes names a record with another entity key",
-    ),
-    "supersedes-cycle": ("error", None, "records supersede each other in a circle"),
-    "supersedes-later": ("error", None, "supersedes names a record that has no lower seq"),
-    "supersedes-fork": ("error", "ASR-064", "two records supersede the same one: two are latest"),
-}
+__all__ = ["Links", "join"]
 
 
 class Links(NamedTuple):

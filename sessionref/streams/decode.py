@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 from msgspec import UNSET, Raw
 
+from sessionref._codes import codes
 from sessionref.findings import Finding
 from sessionref.streams.envelope import MEMBERS, Envelope
 from sessionref.streams.kinds import (
@@ -33,28 +34,9 @@ from sessionref.streams.observe import attribute as attribute_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from sessionref.findings import Severity
     from sessionref.streams.lines import Lines, Oversize
 
-__all__ = ["FAULTS", "BadLine", "Decoded", "LineDecoder", "Members", "escaped", "read_members"]
-
-#: The codes of what can be wrong with a line, each with its severity and meaning.
-FAULTS: dict[str, tuple[Severity, str]] = {
-    "byte-order-mark": ("warning", "the input begins with a byte-order mark; it is passed over"),
-    "crlf": ("notice", "lines end with CR LF, here for the first time"),
-    "blank-line": ("notice", "the line is empty"),
-    "nul-bytes": ("warning", "the line holds NUL bytes; what stands whole between them is read"),
-    "line-too-long": ("warning", "the line is longer than the bound; it is not read"),
-    "torn-tail": ("notice", "the input ends inside a line; it is not read"),
-    "not-json": ("warning", "the line is no JSON; it is not read"),
-    "not-object": ("error", "the line is JSON but no object; it is not read"),
-    "too-deep": ("error", "the JSON is nested too deep to be read"),
-    "missing-member": ("error", "a record without type, seq or id; it is not read"),
-    "bad-member": ("error", "the member has a value of the wrong type"),
-    "duplicate-member": ("error", "the object has the member more than once; the last one is used"),
-    "bad-utf8": ("error", "the text is not valid UTF-8, so no reference can hold it"),
-    "lone-surrogate": ("error", "the text holds a lone surrogate, so no reference can hold it"),
-}
+__all__ = ["BadLine", "Decoded", "LineDecoder", "Members", "escaped", "read_members"]
 
 _BOM = b"\xef\xbb\xbf"
 _MAX_LEARNED = 256
@@ -137,11 +119,11 @@ class LineDecoder:
         return self._decode_each(lines)
 
     def note(self, code: str, line: int, detail: str = "", **place: Any) -> None:
-        """Add the finding `code` of `FAULTS` about `line`."""
-        severity, meaning = FAULTS[code]
-        message = f"{meaning}: {detail}" if detail else meaning
+        """Add the finding `code` about `line`."""
+        row = codes()[code]
+        message = f"{row.meaning}: {detail}" if detail else row.meaning
         finding = Finding(
-            code=code, severity=severity, message=message, file=self._file, line=line, **place
+            code=code, severity=row.severity, message=message, file=self._file, line=line, **place
         )
         self.findings.append(finding)
 
@@ -347,7 +329,7 @@ class _WithoutId(Envelope, rename="camel", gc=False):
 
 
 class BadLine(Exception):  # noqa: N818 - says what was met
-    """A line that is no JSON object; `code` is one of `FAULTS`."""
+    """A line that is no JSON object; `code` is one of `data/codes.toml`."""
 
     def __init__(self, code: str, detail: str = "") -> None:
         super().__init__(code, detail)

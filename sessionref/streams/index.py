@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import msgspec
 
+from sessionref._codes import codes
 from sessionref._compiled import TURN_KEY
 from sessionref.errors import InvalidReference, StreamError
 from sessionref.findings import Finding
 from sessionref.reference import SessionRef
 from sessionref.refs import EntityRef, RecordRef, TurnRef
-from sessionref.streams.chains import LINK_FAULTS, Links, join
+from sessionref.streams.chains import Links, join
 from sessionref.streams.decode import LineDecoder
 from sessionref.streams.envelope import ENTITY_KEY_OF_TYPE
 from sessionref.streams.header import HEADER_TYPE, Header, identify
@@ -555,8 +556,8 @@ class StreamIndex:
 
     def _broken_links(self) -> Iterator[Finding]:
         for code, row in self._valid_links().faults:
-            severity, rule, message = LINK_FAULTS[code]
-            yield self._finding(row, code, severity, rule, message, "$.supersedes")
+            severity, meaning, *_ = table = codes()[code]
+            yield self._finding(row, code, severity, table.rule, meaning, "$.supersedes")
 
     def _finding(
         self, row: int, code: str, severity: Severity, rule: str | None, message: str, path: str

@@ -10,7 +10,7 @@ from typing import ClassVar, Literal, TypeAlias
 
 import msgspec
 
-__all__ = ["REASONS", "Ambiguous", "Hit", "Outcome", "Reason", "Resolved", "Unresolved"]
+__all__ = ["Ambiguous", "Hit", "Outcome", "Reason", "Resolved", "Unresolved"]
 
 Reason = Literal[
     "no-such-record",
@@ -24,20 +24,6 @@ Reason = Literal[
     "external",
     "invalid",
 ]
-
-#: Every reason of an `Unresolved`, with what it means. The slugs are API.
-REASONS: dict[Reason, str] = {
-    "no-such-record": "no record of the stream has this record ID (ASR-063)",
-    "no-such-entity": "no record of a type that the key refers to carries this value (ASR-064)",
-    "no-such-turn": "no record of the stream carries this turn ID (ASR-075)",
-    "no-such-session": "the reference names another session than the stream's header (ASR-050)",
-    "no-such-ordinal": "no record of the session comes from this native position (ASR-079)",
-    "not-declared": "neither the header nor an earlier declaration declares it (ASR-077, 079)",
-    "no-session-named": "the member that should name the session names none (ASR-400, 409)",
-    "capture-scoped": "the ID holds for one capture, and another one refers to it (ASR-071)",
-    "external": "it names bytes outside of all streams (ASR-079)",
-    "invalid": "the value is no reference of a kind that may stand here (ASR-062, 079)",
-}
 
 
 class Hit(msgspec.Struct, frozen=True):
@@ -75,7 +61,7 @@ class Resolved(msgspec.Struct, frozen=True):
 
 
 class Unresolved(msgspec.Struct, frozen=True):
-    """The ref means nothing here; `reason` is a key of `REASONS`."""
+    """The ref means nothing here; `reason` is a code of `data/codes.toml`."""
 
     reason: Reason
     session: str | None = None

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import pytest
 from check_streams import Named, encoded, found, header
@@ -16,8 +17,9 @@ from grammar_scripts import CONFORMANCE, load_script
 from jsonschema import Draft202012Validator
 
 import sessionref
+from sessionref._codes import Severity, codes
 from sessionref.checks.book import Book, book
-from sessionref.checks.codes import OTHER_CODES, all_codes
+from sessionref.checks.codes import all_codes, codes_without_rule
 from sessionref.checks.run import RULES as LOOKING
 from sessionref.checks.run import check
 from sessionref.scope.scope import Scope
@@ -85,11 +87,58 @@ def test_the_book_has_a_version_and_lists_the_rules_that_changed() -> None:
 
 def test_codes_have_one_spelling_and_a_meaning() -> None:
     codes = all_codes()
-    assert set(OTHER_CODES) <= set(codes)
+    assert set(codes_without_rule()) <= set(codes)
     for code, said in codes.items():
         assert code == code.lower()
         assert said.meaning
         assert said.severity in {"error", "warning", "notice"}
+
+
+def test_a_rule_has_the_codes_that_the_table_gives_it() -> None:
+    """Alike in severity; what the code means under the rule may be said more closely there."""
+    told = {(code, rule.number) for rule in RULES.values() for code in rule.codes}
+    assert told == {
+        (code, number) for code, row in codes().items() for number in row.rules if number != "none"
+    }
+    for rule in RULES.values():
+        for code, said in rule.codes.items():
+            assert said.severity in {codes()[code].severity, codes()[code].also}
+
+
+def _emitted() -> set[str]:
+    """The codes that modules of the package write where a code belongs."""
+    found: set[str] = set()
+    for file in PACKAGE.rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call):
+                name = getattr(node.func, "attr", getattr(node.func, "id", ""))
+                given = [one.value for one in node.keywords if one.arg == "code"]
+                given += [node.args[at] for at in _CODE_AT.get(name, ()) if at < len(node.args)]
+                found |= {
+                    one.value
+                    for one in given
+                    if isinstance(one, ast.Constant) and isinstance(one.value, str)
+                }
+    return found
+
+
+#: The place of the code among the arguments of what makes findings and errors.
+_CODE_AT = {
+    "Flaw": (0,),
+    "Fault": (0,),
+    "Unresolved": (0,),
+    "finding": (1,),
+    "misplaced": (2,),
+    "note": (1,),
+    "_finding": (0, 1),
+}
+
+
+def test_the_table_has_every_code_and_no_other() -> None:
+    """What is written anywhere as a code is in `data/codes.toml`, and all of that is written."""
+    assert _emitted() - codes().keys() - set(get_args(Severity)) == set()
+    text = "".join(file.read_text(encoding="utf-8") for file in PACKAGE.rglob("*.py"))
+    assert [code for code in codes() if f'"{code}"' not in text] == []
 
 
 def test_every_code_is_in_the_document() -> None:
@@ -98,7 +147,7 @@ def test_every_code_is_in_the_document() -> None:
     for rule in RULES.values():
         for code, said in rule.codes.items():
             assert f"| {rule.number} | `{code}` | {said.severity} | {said.meaning} |" in document
-    for code, said in OTHER_CODES.items():
+    for code, said in codes_without_rule().items():
         assert f"| `{code}` | {said.severity} | {said.meaning} |" in document
 
 
@@ -112,7 +161,7 @@ def test_the_package_gives_the_answer_of_each_case(case: dict[str, Any]) -> None
         assert runner.is_excluded(case, {**answer, "records": case["wrong"], **_wrong(case)})
     for finding in answer.get("findings", ()):
         rule = RULES.get(finding["rule"])
-        assert finding["code"] in (OTHER_CODES if rule is None else rule.codes)
+        assert finding["code"] in (codes_without_rule() if rule is None else rule.codes)
 
 
 def _wrong(case: dict[str, Any]) -> dict[str, Any]:
@@ -135,7 +184,7 @@ def test_findings_have_the_severity_of_their_code() -> None:
     for case in CASES:
         for finding in case.get("findings", ()):
             rule = RULES.get(finding["rule"])
-            said = (OTHER_CODES if rule is None else rule.codes)[finding["code"]]
+            said = (codes_without_rule() if rule is None else rule.codes)[finding["code"]]
             assert finding["severity"] == said.severity or "notice" in said.meaning
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import pickle
 import tomllib
 from importlib import resources
+from typing import get_args
 
 import pytest
 
 import sessionref as sr
 from sessionref.streams.envelope import ENTITY_KEY_OF_TYPE
 from sessionref.streams.index import read_streams
-from sessionref.streams.outcomes import REASONS
+from sessionref.streams.outcomes import Reason
 
 
 def ids(outcome):
@@ -190,7 +191,12 @@ def test_a_session_reference_must_name_this_session(index, call):
     assert ids(read.resolve(sr.parse("codex:s1"))) == ("resolved", ["h"])
     other = read.resolve(sr.parse("com.openai.codex:s2#callId=c1"))
     assert other == sr.Unresolved("no-such-session", "codex:s2")
-    assert set(REASONS) >= {"no-such-record", "no-such-entity", "no-such-turn", "no-such-session"}
+    assert set(get_args(Reason)) >= {
+        "no-such-record",
+        "no-such-entity",
+        "no-such-turn",
+        "no-such-session",
+    }
 
 
 def test_outcomes_are_values(index, call):

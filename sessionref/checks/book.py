@@ -19,25 +19,16 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import msgspec
 
-from sessionref.findings import Severity  # noqa: TC001 - msgspec reads the annotations
-
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from importlib.resources.abc import Traversable
     from pathlib import Path
 
-__all__ = ["Book", "Case", "Change", "Code", "Kind", "Rule", "book"]
+__all__ = ["Book", "Case", "Change", "Kind", "Rule", "book"]
 
 Kind: TypeAlias = Literal["checked", "reader", "producer"]
 #: A conformance case, as `data/rule.schema.json` describes it.
 Case: TypeAlias = "dict[str, Any]"
-
-
-class Code(msgspec.Struct, frozen=True):
-    """The severity of findings with a code, and what the code means."""
-
-    severity: Severity
-    meaning: str
 
 
 class Rule(msgspec.Struct, frozen=True, kw_only=True):
@@ -45,8 +36,9 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
 
     `summary` is one line; `explanation` has one paragraph or more. `why` tells why no stream shows
     a reader or producer rule, and `bound` what in this package keeps the rule. `codes` are the
-    codes of its findings; a reader rule has codes where a stream holds what every reader must
-    refuse. The first of `cases` keeps the rule, the second breaks it or names the excluded answer.
+    codes of its findings, each with its meaning under this rule; their severities are in
+    `data/codes.toml`. A reader rule has codes where a stream holds what every reader must refuse.
+    The first of `cases` keeps the rule, the second breaks it or names the excluded answer.
     """
 
     number: str = msgspec.field(name="rule")
@@ -56,7 +48,7 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
     bound: str
     cases: tuple[Case, ...]
     why: str | None = None
-    codes: dict[str, Code] = {}
+    codes: dict[str, str] = {}
 
     def __post_init__(self) -> None:
         if (self.kind == "checked") == (self.why is not None):

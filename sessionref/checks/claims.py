@@ -30,7 +30,6 @@ def root_findings(view: View) -> Iterator[Finding]:
                 "undocumented-root",
                 f"the registry does not say how sessions of {agent.short} are known to be roots",
                 claim.path,
-                "warning",
             )
 
 
@@ -48,7 +47,6 @@ def inference_rule_findings(view: View) -> Iterator[Finding]:
                 "unpublished-rule",
                 f"the registry has no rule by which {claim.facet} of {agent.short} is inferred",
                 f"{claim.path}.evidence",
-                "warning",
             )
 
 

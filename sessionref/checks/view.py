@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sessionref.checks.book import book
+from sessionref._codes import codes
 from sessionref.findings import Finding
 
 if TYPE_CHECKING:
@@ -65,13 +65,13 @@ class View:
     ) -> Finding:
         """A finding about the record in `row`; `path` is a JSON path into it.
 
-        The rule book says how severe it is.
+        The table of codes gives the severity.
         """
         hit = self.index.hit(row)
         return Finding(
             rule=rule,
             code=code,
-            severity=book().rules[rule].codes[code].severity,
+            severity=codes()[code].severity,
             message=message,
             session=hit.session,
             seq=hit.seq,

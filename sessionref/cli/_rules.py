@@ -6,6 +6,7 @@ import json
 import textwrap
 from typing import TYPE_CHECKING, Any
 
+from sessionref._codes import codes
 from sessionref.findings import SEVERITIES
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ def _file(number: str) -> str:
 
 def _gravity(rule: Rule) -> str:
     """The gravest severity of the rule's findings, a dash where it has none."""
-    severities = [code.severity for code in rule.codes.values()]
+    severities = {codes()[code].severity for code in rule.codes}
     return next((s for s in SEVERITIES if s in severities), "-")
 
 
@@ -46,8 +47,8 @@ def rule_object(rule: Rule) -> dict[str, Any]:
         "why": rule.why,
         "bound": rule.bound,
         "codes": {
-            code: {"severity": said.severity, "meaning": said.meaning}
-            for code, said in rule.codes.items()
+            code: {"severity": codes()[code].severity, "meaning": meaning}
+            for code, meaning in rule.codes.items()
         },
         "vectors": _file(rule.number),
         "good": rule.good,
@@ -74,8 +75,8 @@ def _explained(rule: Rule) -> Iterator[str]:
     if rule.codes:
         yield ""
         yield "Findings:"
-        for code, said in rule.codes.items():
-            yield f"  {said.severity:<7}  {code}: {said.meaning}"
+        for code, meaning in rule.codes.items():
+            yield f"  {codes()[code].severity:<7}  {code}: {meaning}"
     for title, example in (("Good", rule.good), ("Bad", rule.bad)):
         yield ""
         yield f"{title}: {example['about']}"

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 __all__ = ["Selection"]
 
 
+#: Rules of other pages that findings may be under.
+_OTHER_RULES = ("ASR-017",)
+
+
 class _Chosen(NamedTuple):
     """Beginnings of rule numbers, and codes."""
 
@@ -68,7 +72,3 @@ def _chosen(option: str, texts: Iterable[str], rules: Mapping[str, Rule]) -> _Ch
                 param_hint=option,
             )
     return _Chosen(tuple(numbers), frozenset(codes))
-
-
-#: Rules of other pages under which reading a stream reports something.
-_OTHER_RULES = ("ASR-017",)

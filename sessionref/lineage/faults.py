@@ -62,9 +62,9 @@ def usage_findings(stream: StreamLineage) -> Iterator[Finding]:
     rows += [(one.row, one.faulty) for one in stream.gathered.aggregates if one.faulty]
     for row, faulty in sorted(rows):
         for code, path, complaint in faulty:
-            severity, meaning, *_ = codes()[code]
+            meaning = codes()[code].meaning
             message = f"{meaning}: {complaint}" if complaint else meaning
-            yield stream.place(row).finding(None, code, message, path, severity)
+            yield stream.place(row).finding(None, code, message, path)
 
 
 def cycles(lineage: Lineage) -> Iterator[Finding]:

@@ -232,7 +232,6 @@ class Forest:
                 "lineage-cycle",
                 f"sessions are each other's ancestors: {', '.join(cycle.sessions)}",
                 cycle.edges[0].path,
-                "warning",
             )
             for cycle in self.cycles
         )

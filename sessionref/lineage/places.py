@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec.structs import replace
 
+from sessionref._codes import codes
 from sessionref.findings import Finding
 from sessionref.scope.fields import FieldTable
 from sessionref.scope.values import Flaw, read, report
 
 if TYPE_CHECKING:
     from sessionref.errors import InvalidReference
-    from sessionref.findings import Severity
 
 __all__ = ["Faults", "Place"]
 
@@ -26,13 +26,14 @@ class Place(NamedTuple):
     file: str | None = None
     line: int | None = None
 
-    def finding(
-        self, rule: str | None, code: str, message: str, path: str, severity: Severity = "error"
-    ) -> Finding:
-        """A finding about this record; `path` is a JSON path into it."""
+    def finding(self, rule: str | None, code: str, message: str, path: str) -> Finding:
+        """A finding about this record; `path` is a JSON path into it.
+
+        The table of codes gives the severity.
+        """
         return Finding(
             code=code,
-            severity=severity,
+            severity=codes()[code].severity,
             message=message,
             rule=rule,
             session=self.session,

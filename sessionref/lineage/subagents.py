@@ -136,7 +136,6 @@ def agreement_findings(
                 "no-announcement",
                 "a child in scope names this session as its spawner, and no record announces it",
                 "$",
-                "notice",
             )
         )
 
@@ -153,7 +152,7 @@ def _other_spawners(
                 f"record {stream.place(delegation.row).id!r}"
             )
             yield place.finding(
-                "ASR-412", "spawners-differ", message, "$.lineage.spawnedBy.session", "warning"
+                "ASR-412", "spawners-differ", message, "$.lineage.spawnedBy.session"
             )
 
 
@@ -169,7 +168,7 @@ def _other_calls(
         return
     named = ", ".join(sorted(repr(call) for call in calls if call is not None))
     message = f"the child names call {claimed!r} as its delegation, its spawner announces {named}"
-    yield place.finding("ASR-412", "calls-differ", message, "$.lineage.spawnedBy.record", "warning")
+    yield place.finding("ASR-412", "calls-differ", message, "$.lineage.spawnedBy.record")
 
 
 def _call_of(parent: SessionLineage, record: Any) -> str | None:

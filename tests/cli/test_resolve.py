@@ -374,8 +374,7 @@ class TestText:
     def test_what_is_not_exact_is_marked(self, log):
         """ASR-080: an unresolved or ambiguous ref carries a marker and says that it is not exact."""
         assert run(log, "codex:s1#r9").stdout == (
-            "unresolved, exact: false  codex:s1#r9\n"
-            "  no record of the stream has this record ID\n"
+            "unresolved, exact: false  codex:s1#r9\n  no record of the stream has this record ID\n"
         )
         assert "no input holds this session" in run(log, "codex:q").stdout
         text = run(log, "callId=twice").stdout

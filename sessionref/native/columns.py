@@ -60,9 +60,6 @@ class Columns:
         self._block = bytearray()
         self._rows: list[int] = []
 
-    def __len__(self) -> int:
-        return len(self.ids)
-
     def add(self, records: Iterable[NativeRecord], line: int) -> None:
         """Add the records of one line of the log."""
         watched = self.gathered.watched

@@ -15,7 +15,7 @@ from sessionref.native.readers import reader_of, readers
 from sessionref.streams.lines import MAX_LINE
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Iterator
+    from collections.abc import Generator, Iterator
     from types import TracebackType
     from typing import Self
 
@@ -122,7 +122,8 @@ class LogSet:
         if reader is None or records is None:
             return None
         self._relate()
-        streams = reader.streams(entry.survey, _no_lines, entry.name, _silent, content=False)
+        # A header needs no line of the log.
+        streams = reader.streams(entry.survey, lambda _: (), entry.name, _silent, content=False)
         return next(streams).header, records
 
     def streams(
@@ -227,8 +228,3 @@ def _finding(code: str, severity: Severity, message: str, file: str) -> Finding:
 
 def _silent(_finding: Finding) -> None:
     """Ignore: faults of lines are reported by the survey."""
-
-
-def _no_lines(_report: Report) -> Iterable[tuple[int, bytes]]:
-    """A header needs no line of the log."""
-    return ()

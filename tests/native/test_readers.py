@@ -14,6 +14,7 @@ from native_rows import jsonl, user
 
 from sessionref.api import Scope
 from sessionref.cli._app import program
+from sessionref.errors import StreamError
 from sessionref.native import convert, detect, read, readers
 
 if TYPE_CHECKING:
@@ -216,15 +217,15 @@ def test_a_reader_that_fails_costs_its_own_logs_only(
 
 
 def test_a_log_that_cannot_be_read_any_more_is_no_fault_of_the_reader(
-    register: Callable[..., None],
+    logs: Path, register: Callable[..., None]
 ):
     """What a reader passes on of the input stays what it is."""
-    register("robo = made_up_agent:READER")
 
-    def given() -> Iterator[bytes]:
-        yield jsonl(*LOGS["1.jsonl"])
-        raise OSError(5, "gone")
+    class Loses(Robo):
+        def survey(self, *given: Any) -> made_up_agent.Survey:  # noqa: ARG002
+            raise StreamError("unreadable", "gone", "1.jsonl")
 
+    register("robo = made_up_agent:BAD", BAD=Loses())
     findings: list[Any] = []
-    assert list(read(given(), findings.append)) == []
+    assert list(read(logs / "1.jsonl", findings.append)) == []
     assert [(finding.code, finding.message) for finding in findings] == [("unreadable", "gone")]

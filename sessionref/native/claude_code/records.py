@@ -365,7 +365,10 @@ class Writer:
         call = next((key for _, kind, key, _, _ in parts if kind == "inference"), None)
         for record_id, kind, key, is_native, block in parts:
             record = self._record(kind, place, row, record_id)
-            if kind == "message":
+            if block is not None:
+                record.call_id = key
+                _fill_block(record, block, call, is_native=is_native, content=content)
+            elif kind == "message":
                 record.message_id = key
                 if is_native and place.derived:
                     record.message_id_source = "native"
@@ -373,14 +376,11 @@ class Writer:
                 record.inference_id = call
                 if content and message.content:
                     record.content = message.content
-            elif kind == "inference":
+            else:
                 self._fill_inference(record, row, message)
                 record.inference_id = key
                 if is_native:
                     record.inference_id_source = "native"
-            elif block is not None:
-                record.call_id = key
-                _fill_block(record, block, call, is_native=is_native, content=content)
             yield record
 
     def _fill_inference(self, record: NativeRecord, row: Row, message: Message) -> None:

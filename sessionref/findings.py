@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
-from sessionref._codes import Severity
+from sessionref._codes import Severity, codes
 
-__all__ = ["SEVERITIES", "Fault", "Finding", "Severity"]
+__all__ = ["SEVERITIES", "Fault", "Finding", "Place", "Severity"]
 
 #: The severities, gravest first.
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "notice")
@@ -20,6 +20,16 @@ class Fault(NamedTuple):
     code: str
     path: str
     detail: str = ""
+
+
+class Place(NamedTuple):
+    """Where a record stands: its session (canonical key), `seq`, ID, file and line (from 1)."""
+
+    session: str | None
+    seq: int
+    id: str
+    file: str | None
+    line: int
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):
@@ -44,3 +54,33 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     line: int | None = None
     component: str | None = None
     span: tuple[int, int] | None = None
+
+    @classmethod
+    def at(
+        cls,
+        place: Place,
+        rule: str | None,
+        code: str,
+        message: str,
+        path: str | None = None,
+        severity: Severity | None = None,
+        **more: Any,
+    ) -> Finding:
+        """A finding about the record at `place`; `path` is a JSON path into it.
+
+        The table of codes gives the severity where none is given. `more` are `component` and
+        `span`.
+        """
+        return cls(
+            code=code,
+            severity=codes()[code].severity if severity is None else severity,
+            message=message,
+            rule=rule,
+            session=place.session,
+            seq=place.seq,
+            id=place.id,
+            path=path,
+            file=place.file,
+            line=place.line,
+            **more,
+        )

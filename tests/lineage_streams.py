@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sessionref.lineage import faults
 from sessionref.lineage.gather import Gathered
 from sessionref.lineage.lineage import Lineage
 from sessionref.scope.scope import Scope
+
+if TYPE_CHECKING:
+    from sessionref.findings import Finding
 
 NF = "native_field"
 
@@ -125,7 +128,7 @@ def notes(lineage: Lineage) -> set[str]:
 
 def verdicts(lineage: Lineage, name: str) -> list[str | None]:
     """The originality of each record of a session, in the order of its stream."""
-    (stream,) = lineage.by_key[key(name)].streams
+    (stream,) = lineage.by_key[key(name)].accounts
     found = [stream.verdict(at) for at in range(len(stream.index))]
     return [None if one is None else one.value for one in found]
 
@@ -139,11 +142,16 @@ def edges(lineage: Lineage) -> set[tuple[str, str, str]]:
     return {(short(e.source), e.facet, short(e.target)) for e in lineage.forest.edges}
 
 
+def _faults(lineage: Lineage) -> list[Finding]:
+    sources = (faults.facets, faults.copies, faults.subagents, faults.usage, faults.cycles)
+    return [finding for source in sources for finding in source(lineage)]
+
+
 def findings(lineage: Lineage) -> list[tuple[str | None, str]]:
     """Rule and code of everything that is wrong with the lineage."""
-    found = [
-        finding
-        for source in (faults.facets, faults.copies, faults.subagents, faults.usage, faults.cycles)
-        for finding in source(lineage)
-    ]
-    return [(finding.rule, finding.code) for finding in found]
+    return [(finding.rule, finding.code) for finding in _faults(lineage)]
+
+
+def findings_under(lineage: Lineage, rule: str) -> list[Finding]:
+    """What is wrong with the lineage under one rule."""
+    return [finding for finding in _faults(lineage) if finding.rule == rule]

@@ -66,9 +66,6 @@ class Causes:
         self._unread = [f for f in index.findings if f.severity == "error" and _is_unread(f)]
         #: The IDs of records that could not be read; a reference to one is no fault of its own.
         self.missing_ids = frozenset(f.id for f in self._unread if f.id is not None)
-        self._faulty = frozenset(
-            finding.line for finding in index.findings if finding.code.startswith("supersedes-")
-        )
 
     @property
     def some_are_unread(self) -> bool:
@@ -88,13 +85,6 @@ class Causes:
         index = self._index
         return frozenset(
             index.hit(row).line for row, named in index.supersedes() if named in self.missing_ids
-        )
-
-    def has_broken_chain(self, rows: Iterable[int]) -> bool:
-        """Whether a link in the chains of these rows is at fault, which may have made them two."""
-        index = self._index
-        return bool(self._faulty) and any(
-            hit.line in self._faulty for row in rows for hit in index.revisions(index.hit(row))
         )
 
 

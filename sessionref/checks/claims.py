@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sessionref.findings import Finding
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from sessionref.agent import Agent
     from sessionref.checks.view import View
-    from sessionref.findings import Finding
 
 __all__ = ["inference_rule_findings", "mirror_findings", "root_findings"]
 
@@ -25,7 +26,8 @@ def root_findings(view: View) -> Iterator[Finding]:
         return
     for claim in view.claimed.claims:
         if claim.facet == "root" and claim.value is True:
-            yield claim.place.finding(
+            yield Finding.at(
+                claim.place,
                 "ASR-402",
                 "undocumented-root",
                 f"the registry does not say how sessions of {agent.short} are known to be roots",
@@ -42,7 +44,8 @@ def inference_rule_findings(view: View) -> Iterator[Finding]:
         if getattr(claim.value, "evidence", None) == "converter_inference" and not _is_inferred(
             agent, claim.facet
         ):
-            yield claim.place.finding(
+            yield Finding.at(
+                claim.place,
                 "ASR-404",
                 "unpublished-rule",
                 f"the registry has no rule by which {claim.facet} of {agent.short} is inferred",

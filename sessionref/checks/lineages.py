@@ -1,87 +1,85 @@
-"""The faults that working out lineage finds, stream by stream: ASR-400 to 424 and cycles.
+"""The faults that working out lineage finds, account by account: ASR-400 to 424 and cycles.
 
 Missing targets are not among them: resolving references reports those (ASR-079).
 """
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from itertools import chain
 from typing import TYPE_CHECKING
 
 import msgspec
 
+from sessionref.lineage.account import OBSERVER
 from sessionref.lineage.effective import Effective
 from sessionref.lineage.faults import usage_findings
 from sessionref.lineage.lineage import Lineage
-from sessionref.lineage.sessions import OBSERVER
 from sessionref.lineage.subagents import agreement_findings, subagent_findings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from sessionref.findings import Finding
-    from sessionref.lineage.sessions import AccountLineage
-    from sessionref.lineage.stream import StreamLineage
+    from sessionref.lineage.account import AccountLineage
     from sessionref.scope.capture import Capture
     from sessionref.scope.scope import Scope
-    from sessionref.streams.index import StreamIndex
+    from sessionref.scope.session import Account
 
 __all__ = ["Lineages"]
 
 
 class Lineages:
-    """The lineage of a scope, and its faults in one stream at a time.
+    """The lineage of a scope, and its faults in one account at a time.
 
     Only findings about claims of sessions about each other are held in memory, because these are
     compared all at once. A scope that was read without the observer of lineage has no findings.
     """
 
     def __init__(self, scope: Scope) -> None:
-        self._of: dict[Capture, tuple[AccountLineage, StreamLineage]] = {}
+        self._of: dict[Account, AccountLineage] = {}
         self._between: dict[tuple[str | None, str | None], list[Finding]] = {}
         if any(OBSERVER not in capture.observed for capture in scope.captures):
             return
         lineage = Lineage(scope)
         for session in lineage.sessions:
-            for account in session.accounts:
-                for capture, stream in zip(account.account.captures, account.streams, strict=True):
-                    self._of[capture] = account, stream
+            self._of.update((account.account, account) for account in session.accounts)
         between = agreement_findings(lineage.by_key, lineage.name_of)
         for finding in chain(between, lineage.forest.findings):
             self._between.setdefault((finding.session, finding.file), []).append(finding)
+        for found in self._between.values():
+            found.sort(key=_line)
 
-    def findings(self, capture: Capture) -> Iterator[Finding]:
-        """The faults in one capture: facets, copies, announcements, usage, cycles."""
-        if capture not in self._of:
+    def findings(self, account: Account) -> Iterator[Finding]:
+        """What is wrong in one account: facets, copies, announcements, usage, cycles."""
+        lineage = self._of.get(account)
+        if lineage is None:
             return
-        account, stream = self._of[capture]
-        index = capture.index
-        between = self._between.get((index.session, index.file), ())
-        for finding in (*account.effective.findings, *between):
-            if _is_in(index, finding.file, finding.line):
-                yield finding
-        yield from stream.copy_findings()
-        yield from subagent_findings(stream)
-        yield from usage_findings(stream)
+        yield from lineage.effective.findings
+        for capture in account.captures:
+            between = self._between.get((capture.index.session, capture.file), [])
+            first, last = capture.lines
+            yield from between[
+                bisect_left(between, first, key=_line) : bisect_right(between, last, key=_line)
+            ]
+        yield from lineage.copy_findings()
+        yield from subagent_findings(lineage)
+        yield from usage_findings(lineage)
 
-    def claimed(self, capture: Capture) -> Effective:
-        """The effective lineage of the session, with only those claims that `capture` makes."""
-        if capture not in self._of:
+    def claimed(self, account: Account, capture: Capture) -> Effective:
+        """The effective lineage of the account, with the claims only that stand in `capture`."""
+        lineage = self._of.get(account)
+        if lineage is None:
             return Effective()
-        account, _ = self._of[capture]
-        effective = account.effective
+        if len(account.captures) == 1:
+            return lineage.effective
         here = (
             claim
-            for claim in effective.claims
-            if _is_in(capture.index, claim.place.file, claim.place.line)
+            for claim in lineage.effective.claims
+            if account.capture_at(claim.place.file, claim.place.line) is capture
         )
-        return msgspec.structs.replace(effective, claims=tuple(here))
+        return msgspec.structs.replace(lineage.effective, claims=tuple(here))
 
 
-def _is_in(index: StreamIndex, file: str | None, line: int | None) -> bool:
-    """Whether a place is in this stream.
-
-    Several streams may share a lineage (segments), and several may be in one file.
-    """
-    first, last = index.hit(0).line, index.hit(len(index) - 1).line
-    return file == index.file and first <= (line or 0) <= last
+def _line(finding: Finding) -> int:
+    return finding.line or 0

@@ -16,12 +16,12 @@ from sessionref.scope.values import Report, report
 from sessionref.streams.outcomes import Ambiguous, Unresolved
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from sessionref.checks.causes import Causes
     from sessionref.findings import Severity
     from sessionref.scope.resolve import Resolution
-    from sessionref.scope.session import Account, Place
+    from sessionref.scope.session import Account, Session
 
 __all__ = ["resolution_findings"]
 
@@ -34,21 +34,21 @@ _RULE_OF_REASON = {
 
 
 def resolution_findings(
-    problems: Iterable[tuple[Place, Resolution]],
+    problems: Iterable[Resolution],
     account: Account,
     causes: Sequence[Causes],
-    split: Container[tuple[str | None, int]],
-) -> Iterator[tuple[int, Finding]]:
+    session: Callable[[str], Session | None],
+) -> Iterator[Finding]:
     """A finding for each of `problems`, all of one account, that is a fault of its own.
 
-    Each comes with the number of the account's capture that it is about; `causes` are those of the
-    captures, and `split` the files and lines, of the whole scope, of records whose links are at
-    fault. Links of revisions are left out: the index of a stream reports what is wrong with those.
+    `causes` are those of the account's captures; `session` gives the session of the scope that has
+    a canonical key. Links between revisions are left out: the account reports what is wrong with
+    those.
     """
     absent: set[str | None] = set()
-    chains = _SplitChains(account, causes, split)
+    chains = _SplitChains(account, session)
     missing_ids = frozenset[str]().union(*(cause.missing_ids for cause in causes))
-    for place, problem in problems:
+    for problem in problems:
         if problem.field.member_steps == ("supersedes",):
             continue
         if missing_ids and problem.value in missing_ids and not problem.faults:
@@ -56,45 +56,49 @@ def resolution_findings(
         if chains.explain(problem):
             continue
         if isinstance(problem.outcome, Unresolved) and problem.outcome.reason == "no-such-session":
-            session = problem.outcome.session
-            if not problem.required and not problem.faults and session in absent:
+            named = problem.outcome.session
+            if not problem.required and not problem.faults and named in absent:
                 continue
-            absent.add(session)
+            absent.add(named)
         finding = _finding(problem)
         if finding is not None:
-            yield place.segment, finding
+            yield finding
 
 
 class _SplitChains:
     """Entities that are ambiguous because a link between their records is at fault."""
 
-    def __init__(
-        self,
-        account: Account,
-        causes: Sequence[Causes],
-        split: Container[tuple[str | None, int]],
-    ) -> None:
+    def __init__(self, account: Account, session: Callable[[str], Session | None]) -> None:
         self._account = account
-        self._causes = causes
-        self._split = split
-        self._known: dict[tuple[str, str], bool] = {}
+        self._session = session
+        self._faulty: dict[Account, frozenset[int]] = {}
+        self._known: dict[tuple[str | None, str, str], bool] = {}
 
     def explain(self, problem: Resolution) -> bool:
         """Whether that, which is reported where the link stands, is all that is wrong."""
         if problem.faults or not isinstance(problem.outcome, Ambiguous):
             return False
-        if problem.field.session is not None:
-            return any((hit.file, hit.line) in self._split for hit in problem.outcome.candidates)
         entity = _entity(problem)
         if entity is None:
             return False
-        known = self._known.get(entity)
+        name = None if problem.field.session is None else problem.outcome.session
+        known = self._known.get((name, *entity))
         if known is None:
-            places = self._account.find(*entity)
-            known = self._known[entity] = any(
-                self._causes[place.segment].has_broken_chain((place.row,)) for place in places
-            )
+            named = None if name is None else self._session(name)
+            accounts = (self._account,) if named is None else named.accounts
+            known = any(self._is_split(one, entity) for one in accounts)
+            self._known[name, *entity] = known
         return known
+
+    def _is_split(self, account: Account, entity: tuple[str, str]) -> bool:
+        """Whether a link in the chains of an entity is at fault, which may have made them two."""
+        index = account.index
+        faulty = self._faulty.get(account)
+        if faulty is None:
+            faulty = self._faulty[account] = frozenset(row for row, _ in index.link_findings)
+        return bool(faulty) and any(
+            not faulty.isdisjoint(index.chain(row)) for row in index.rows_of(*entity)
+        )
 
 
 def _finding(problem: Resolution) -> Finding | None:
@@ -136,14 +140,14 @@ def _said(problem: Resolution, rule: str, code: str, severity: Severity, message
 
 
 def _found(problem: Resolution, severity: Severity, said: Report) -> Finding:
-    at = problem.at
-    return Finding(
-        severity=severity,
-        session=at.session,
-        seq=at.seq,
-        id=at.id,
-        path=problem.path,
-        file=at.file,
-        line=at.line,
-        **said._asdict(),
+    rule, code, message, component, span = said
+    return Finding.at(
+        problem.at.place,
+        rule,
+        code,
+        message,
+        problem.path,
+        severity,
+        component=component,
+        span=span,
     )

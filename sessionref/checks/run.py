@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from itertools import chain, groupby
 from typing import TYPE_CHECKING, TypeAlias
-
-import msgspec
 
 from sessionref.checks.agents import (
     agent_name_findings,
@@ -32,10 +31,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from sessionref.findings import Finding
+    from sessionref.lineage.effective import Effective
     from sessionref.scope.capture import Capture
     from sessionref.scope.scope import Scope
     from sessionref.scope.session import Account
-    from sessionref.streams.index import StreamIndex
     from sessionref.streams.observe import Observer
     from sessionref.streams.source import Input
 
@@ -83,33 +82,19 @@ class _Run:
         self._strict = strict
         self._lineages = Lineages(scope)
         self._captures = sorted(scope.captures, key=lambda capture: capture.place)
-        #: The accounts whose captures are read, by capture; repeats have none.
         self._accounts = {
             capture: account
             for session in scope
             for account in session.accounts
-            for capture in account.captures
+            for capture in (*account.captures, *account.repeats)
         }
-        #: What references gave in accounts of several captures, until these have their turn.
-        self._waiting: dict[Capture, list[Finding]] = {}
-
-        self._split = frozenset(
-            (capture.file, line) for capture in self._captures for line in _split(capture.index)
-        )
+        #: What was found in accounts of several captures, until each capture has its turn.
+        self._of_joined: dict[Capture, list[Finding]] = {}
 
     def findings(self) -> Iterator[Finding]:
-        owners = {
-            id(finding): capture for capture in self._captures for finding in capture.index.findings
-        }
-        #: What reading gave: of each capture, and of inputs as such by their name.
-        of_captures: dict[Capture, list[Finding]] = {}
         of_inputs: dict[str | None, list[Finding]] = {}
-        for finding in self._scope.findings:
-            owner = owners.get(id(finding))
-            if owner is None:
-                of_inputs.setdefault(finding.file, []).append(finding)
-            else:
-                of_captures.setdefault(owner, []).append(finding)
+        for finding in self._scope.input_findings:
+            of_inputs.setdefault(finding.file, []).append(finding)
         files = {capture.file for capture in self._captures}
         for file, found in of_inputs.items():
             if file not in files:
@@ -117,60 +102,61 @@ class _Run:
         for _, group in groupby(self._captures, _input):
             captures = list(group)
             first = captures[0]
-            of_captures.setdefault(first, [])[:0] = of_inputs.pop(first.file, [])
-            yield from self._of_input(captures, of_captures)
+            strict = () if self._strict is None else self._strict(first.source, first.file)
+            found = of_inputs.pop(first.file, [])
+            for capture, looked_at in zip(captures, _by_capture(captures, strict), strict=True):
+                found += self._of_capture(capture)
+                yield from root_causes([*looked_at, *found], Causes(capture.index))
+                found = []
 
-    def _of_input(
-        self, captures: Sequence[Capture], raised: dict[Capture, list[Finding]]
-    ) -> Iterator[Finding]:
-        """What is found in the captures of one input, in their order."""
-        first = captures[0]
-        strict = _ByLine(() if self._strict is None else self._strict(first.source, first.file))
-        for number, capture in enumerate(captures, 1):
-            looked_at = strict.up_to(
-                _first_line(captures[number]) - 1 if number < len(captures) else None
-            )
-            found = [_placed(finding, capture) for finding in raised.pop(capture, [])]
-            account = self._accounts.get(capture)
-            if account is not None:
-                found += self._of_references(capture, account)
-                found += self._lineages.findings(capture)
-                found = self._by_rules(capture, found)
-            yield from root_causes([*looked_at, *found], Causes(capture.index))
+    def _of_capture(self, capture: Capture) -> list[Finding]:
+        account = self._accounts[capture]
+        found = list(account.findings_of(capture))
+        if capture not in account.captures:
+            return found
+        if len(account.captures) == 1:
+            found += self._of_references(account)
+            found += self._lineages.findings(account)
+        else:
+            if capture not in self._of_joined:
+                for one in account.captures:
+                    self._of_joined[one] = []
+                for finding in chain(
+                    self._of_references(account), self._lineages.findings(account)
+                ):
+                    self._of_joined[account.capture_at(finding.file, finding.line or 0)].append(
+                        finding
+                    )
+            found += self._of_joined.pop(capture)
+        claimed = self._lineages.claimed(account, capture)
+        return self._by_rules(capture, found, claimed)
 
-    def _of_references(self, capture: Capture, account: Account) -> list[Finding]:
-        """What the references of a capture gave."""
-        if capture not in self._waiting:
-            causes = [Causes(read.index) for read in account.captures]
-            problems = Resolver(self._scope, account).problems_by_place()
-            found: list[list[Finding]] = [[] for _ in account.captures]
-            for number, finding in resolution_findings(problems, account, causes, self._split):
-                found[number].append(finding)
-            self._waiting.update(zip(account.captures, found, strict=True))
-        return self._waiting.pop(capture)
+    def _of_references(self, account: Account) -> Iterator[Finding]:
+        problems = Resolver(self._scope, account).problems()
+        causes = [Causes(capture.index) for capture in account.captures]
+        return resolution_findings(problems, account, causes, self._scope.session)
 
-    def _by_rules(self, capture: Capture, raised: Sequence[Finding]) -> list[Finding]:
+    def _by_rules(
+        self, capture: Capture, raised: Sequence[Finding], claimed: Effective
+    ) -> list[Finding]:
         """What was raised about a capture and what the rules find in it, in the order of rules."""
         broken = frozenset(finding.rule for finding in raised)
-        view = View(capture, self._scope.registry, broken, self._lineages.claimed(capture))
+        view = View(capture, self._scope.registry, broken, claimed)
         found = [*raised, *chain.from_iterable(look(view) for look in RULES.values())]
         return sorted(found, key=_by_rule)
 
 
-class _ByLine:
-    """Findings in the order of lines, taken bit by bit."""
-
-    def __init__(self, findings: Iterable[Finding]) -> None:
-        self._findings = iter(findings)
-        self._next = next(self._findings, None)
-
-    def up_to(self, line: int | None) -> list[Finding]:
-        """Those up to a line, or all that are left."""
-        found: list[Finding] = []
-        while self._next is not None and (line is None or _line(self._next) <= line):
-            found.append(self._next)
-            self._next = next(self._findings, None)
-        return found
+def _by_capture(
+    captures: Sequence[Capture], findings: Iterable[Finding]
+) -> Iterator[list[Finding]]:
+    """The findings in each of the captures of one input, which come in the order of lines."""
+    starts = [capture.lines[0] for capture in captures[1:]]
+    numbered = groupby(findings, lambda finding: bisect_right(starts, finding.line or 0))
+    at, group = next(numbered, (None, ()))
+    for number in range(len(captures)):
+        yield list(group) if at == number else []
+        if at == number:
+            at, group = next(numbered, (None, ()))
 
 
 def _input(capture: Capture) -> tuple[str | None, int]:
@@ -178,35 +164,6 @@ def _input(capture: Capture) -> tuple[str | None, int]:
     return capture.file, 0 if capture.file is not None else id(capture.source)
 
 
-def _placed(finding: Finding, capture: Capture) -> Finding:
-    """`finding` with the `seq` and ID of the header where it is about that and does not say so."""
-    index = capture.index
-    if finding.id is None and finding.path is not None and index.header.content:
-        header = index.hit(0)
-        if finding.line == header.line:
-            return msgspec.structs.replace(finding, seq=header.seq, id=header.id)
-    return finding
-
-
-def _split(index: StreamIndex) -> Iterator[int]:
-    """The lines of records whose links are at fault, and of those that supersede one record."""
-    at_fault = {f.line for f in index.findings if f.code.startswith("supersedes-")}
-    for line in at_fault:
-        yield line or 0
-    if at_fault:
-        for rows in index.superseded.values():
-            if len(rows) > 1:
-                yield from (index.hit(row).line for row in rows)
-
-
 def _by_rule(finding: Finding) -> str:
     """The rule, and for a finding under none something behind all rules."""
     return finding.rule or "none"
-
-
-def _line(finding: Finding) -> int:
-    return finding.line or 0
-
-
-def _first_line(capture: Capture) -> int:
-    return capture.index.hit(0).line if len(capture.index) else 1

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sessionref._codes import codes
 from sessionref.findings import Finding
 
 if TYPE_CHECKING:
@@ -67,17 +66,4 @@ class View:
 
         The table of codes gives the severity.
         """
-        hit = self.index.hit(row)
-        return Finding(
-            rule=rule,
-            code=code,
-            severity=codes()[code].severity,
-            message=message,
-            session=hit.session,
-            seq=hit.seq,
-            id=hit.id,
-            path=path,
-            file=hit.file,
-            line=hit.line,
-            span=span,
-        )
+        return Finding.at(self.index.place(row), rule, code, message, path, span=span)

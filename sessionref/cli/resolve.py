@@ -27,7 +27,6 @@ from sessionref.errors import InvalidReference, StreamError
 from sessionref.native.convert import unreadable
 from sessionref.reference import SessionRef, try_parse
 from sessionref.refs import EntityRef, RecordRef, Ref
-from sessionref.scope.session import Place
 from sessionref.streams.outcomes import Unresolved
 
 if TYPE_CHECKING:
@@ -103,11 +102,7 @@ class _Candidate(NamedTuple):
     """Where a record is that a ref means or could mean."""
 
     account: Account
-    place: Place
-
-    @property
-    def capture(self) -> Capture:
-        return self.account.captures[self.place.segment]
+    row: int
 
 
 class _Answer(NamedTuple):
@@ -153,16 +148,17 @@ def _candidates(session: Session, target: SessionRef | AnyRef) -> Iterator[_Cand
     """The records of a session that a ref means or could mean, those of each account by `seq`."""
     ref = target.ref if isinstance(target, SessionRef) else target
     for account in session.accounts:
+        index = account.index
         if ref is None:  # the session, for which its header stands
-            places = [Place(0, 0)]
+            rows: Sequence[int] = (0,)
         elif isinstance(ref, RecordRef):
-            places = account.find(None, ref.record_id)
+            rows = index.rows_of(None, ref.record_id)
         elif isinstance(ref, EntityRef):
-            places = account.find(ref.key, ref.value)
+            rows = index.rows_of(ref.key, ref.value)
         else:
-            places = account.find(TURN_KEY, ref.turn_id)
-        for place in sorted(places, key=account.order):
-            yield _Candidate(account, place)
+            rows = index.rows_of(TURN_KEY, ref.turn_id)
+        for row in sorted(rows, key=index.order.__getitem__):
+            yield _Candidate(account, row)
 
 
 def _are_exact(
@@ -174,26 +170,25 @@ def _are_exact(
     """Of what a ref means, whether all required references there resolve (ASR-080)."""
     if isinstance(target, SessionRef) and target.ref is None:
         return map(scope.is_exact, meant)
-    return (scope.is_exact(account, place) for account, place in candidates)
+    return (scope.is_exact(account, row) for account, row in candidates)
 
 
 def _contents(
     scope: Scope, answer: _Answer, outcome: Outcome, names: dict[str, str]
 ) -> dict[_Candidate, bytes]:
     """The records themselves; one whose input cannot be read any more is missing."""
-    wanted: dict[Capture, list[_Candidate]] = {}
+    wanted: dict[Capture, dict[int, _Candidate]] = {}
     for candidate in answer.candidates:
-        wanted.setdefault(candidate.capture, []).append(candidate)
+        capture, row = candidate.account.origin(candidate.row)
+        wanted.setdefault(capture, {})[row] = candidate
     contents: dict[_Candidate, bytes] = {}
     for capture, candidates in wanted.items():
         try:
-            found = scope.fetch(capture, [candidate.place.row for candidate in candidates])
+            found = scope.fetch(capture, candidates)
         except StreamError as error:
             outcome.report(renamed(unreadable(error), names))
             continue
-        for candidate in candidates:
-            if candidate.place.row in found:
-                contents[candidate] = found[candidate.place.row]
+        contents |= {candidates[row]: content for row, content in found.items()}
     return contents
 
 
@@ -211,9 +206,10 @@ def _records(
 ) -> list[_Record]:
     told: list[_Record] = []
     for candidate in answer.candidates:
-        hit = candidate.account.hit(candidate.place)
+        hit = candidate.account.index.hit(candidate.row)
+        capture, row = candidate.account.origin(candidate.row)
         # The header of a native log comes from no line of it.
-        made = candidate.place.row == 0 and candidate.capture.index.is_converted
+        made = row == 0 and capture.index.is_converted
         file = hit.file and names.get(hit.file, hit.file)
         content = None if contents is None else contents.get(candidate, b"")
         told.append(_Record(hit, file, None if made else hit.line, content))

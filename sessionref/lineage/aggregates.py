@@ -15,18 +15,18 @@ from sessionref.usage import GROUPS, Sum, agreed
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from sessionref.lineage.account import AccountLineage
     from sessionref.lineage.calls import Bucket
     from sessionref.lineage.executed import Executed, Side
     from sessionref.lineage.gather import Aggregate
-    from sessionref.lineage.sessions import AccountLineage, SessionLineage
-    from sessionref.lineage.stream import StreamLineage
+    from sessionref.lineage.sessions import SessionLineage
     from sessionref.usage import Group
 
 __all__ = ["LEFT_OUT", "Item", "items"]
 
 #: Why an aggregate does not count, by code: the rule and a sentence.
 LEFT_OUT: dict[str, tuple[str, str]] = {
-    "no-coverage": ("ASR-321", "the aggregate does not say whether it covers a turn or a session"),
+    "no-coverage": ("ASR-321", "it does not say whether it covers a turn or a session"),
     "calls-recorded": ("ASR-321", "the calls that it sums up are recorded one by one"),
     "turns-reported": ("ASR-321", "the session's turns are reported one by one"),
     "covered": ("ASR-425", "the session that ran the turn reports it itself"),
@@ -36,7 +36,7 @@ LEFT_OUT: dict[str, tuple[str, str]] = {
 class Item(msgspec.Struct):
     """The tokens or the cost of one aggregate, or of several that cover the same.
 
-    `places` are segment and row of each. `left_out` is a code of `LEFT_OUT`, None where the item
+    `rows` are those of their records. `left_out` is a code of `LEFT_OUT`, None where the item
     counts. `side` is ``doubtful`` where another session may report the same: then it stands under
     unknown, and outside every total that has the other. With `with_children` it includes the work
     of children, or may (`includes_children` is None).
@@ -45,7 +45,7 @@ class Item(msgspec.Struct):
     group: Group
     covers: Any
     turn: str | None
-    places: list[tuple[int, int]]
+    rows: list[int]
     sums: list[Sum]
     includes_children: bool | None
     day: str | None
@@ -70,21 +70,17 @@ def items(session: SessionLineage, account: AccountLineage, executed: Executed) 
     """What the aggregates of an account say, each with what becomes of it."""
     found: dict[tuple[Group, Any, str | None], Item] = {}
     apart: list[Item] = []
-    for segment, stream in enumerate(account.streams):
-        if not stream.gathered.aggregates:
+    for aggregate in account.gathered.aggregates:
+        if aggregate.row in account.superseded or aggregate.row in account.originality.repeated:
             continue
-        superseded = stream.superseded
-        for aggregate in stream.gathered.aggregates:
-            if aggregate.row in superseded or aggregate.row in stream.originality.repeated:
+        for item in _parts(account, aggregate):
+            if item.left_out is not None:
+                apart.append(item)
                 continue
-            for item in _parts(stream, segment, aggregate):
-                if item.left_out is not None:
-                    apart.append(item)
-                    continue
-                key = (item.group, item.covers, item.turn)
-                first = found.setdefault(key, item)
-                if first is not item:
-                    _merge(first, item)
+            key = (item.group, item.covers, item.turn)
+            first = found.setdefault(key, item)
+            if first is not item:
+                _merge(first, item)
     for item in found.values():
         item.sum, item.exact = agreed(item.sums)
         # Of what includes children it is not known how much is the session's own work.
@@ -95,10 +91,10 @@ def items(session: SessionLineage, account: AccountLineage, executed: Executed) 
     return [*found.values(), *apart]
 
 
-def _parts(stream: StreamLineage, segment: int, aggregate: Aggregate) -> Iterator[Item]:
-    turn = stream.index.turns[aggregate.row] if aggregate.covers == "turn" else None
+def _parts(account: AccountLineage, aggregate: Aggregate) -> Iterator[Item]:
+    turn = account.index.turns[aggregate.row] if aggregate.covers == "turn" else None
     unclear = aggregate.covers != "session" and turn is None
-    day = None if aggregate.day < 0 else stream.gathered.day_names[aggregate.day]
+    day = None if aggregate.day < 0 else account.gathered.day_names[aggregate.day]
     for group in GROUPS:
         total = Sum()
         if group == "tokens" and aggregate.usage is not None:
@@ -111,11 +107,11 @@ def _parts(stream: StreamLineage, segment: int, aggregate: Aggregate) -> Iterato
             group,
             aggregate.covers if isinstance(aggregate.covers, str) else None,
             turn,
-            [(segment, aggregate.row)],
+            [aggregate.row],
             [total],
             aggregate.includes_children,
             day,
-            bucket=stream.judge(aggregate.row).bucket,
+            bucket=account.judge(aggregate.row).bucket,
             sum=total,
             left_out="no-coverage" if unclear else None,
         )
@@ -126,7 +122,7 @@ def _merge(first: Item, other: Item) -> None:
 
     Copies give way. What is no copy is all original, or all unknown, in one account.
     """
-    first.places += other.places
+    first.rows += other.rows
     if first.bucket == "copied" != other.bucket:
         first.sums, first.bucket = other.sums, other.bucket
         first.day, first.includes_children = other.day, other.includes_children
@@ -164,12 +160,11 @@ def _weigh(
 
 def _recorded(account: AccountLineage, group: Group) -> set[str | None]:
     """The turns that have recorded calls with tokens, or with a cost; None for calls of no turn."""
-    found: set[str | None] = set()
-    for stream in account.streams:
-        calls, turns = stream.gathered.calls, stream.index.turns
-        superseded = stream.superseded if len(calls) else ()
-        for at, row in enumerate(calls.rows):
-            said = at not in calls.unmeasured if group == "tokens" else at in calls.costs
-            if said and row not in superseded:
-                found.add(turns[row])
-    return found
+    calls, turns = account.gathered.calls, account.index.turns
+    superseded = account.superseded if len(calls) else ()
+    return {
+        turns[row]
+        for at, row in enumerate(calls.rows)
+        if (at not in calls.unmeasured if group == "tokens" else at in calls.costs)
+        and row not in superseded
+    }

@@ -15,11 +15,10 @@ import msgspec
 from sessionref.usage import Sum, agreed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
+    from sessionref.lineage.account import AccountLineage
     from sessionref.lineage.gather import Calls
-    from sessionref.lineage.sessions import AccountLineage
-    from sessionref.lineage.stream import StreamLineage
     from sessionref.registry import Registry
 
 __all__ = [
@@ -28,7 +27,6 @@ __all__ = [
     "CallIdentity",
     "CallKey",
     "Disputed",
-    "Place",
     "Settled",
     "amounts",
     "bucket_of",
@@ -66,20 +64,14 @@ class CallIdentity(NamedTuple):
         return cls(True, together is None or together.value != "no")
 
 
-class Place(NamedTuple):
-    """One `inference` record of an account: the segment, and the position among its calls."""
-
-    segment: int
-    at: int
-
-
 class Disputed(msgspec.Struct):
     """A call that several records tell of, none of which supersedes the others.
 
-    `sum` is what they agree on; `exact` says whether that is everything.
+    `positions` are those of the records among the calls of their account. `sum` is what they agree
+    on; `exact` says whether that is everything.
     """
 
-    places: tuple[Place, ...]
+    positions: tuple[int, ...]
     bucket: Bucket
     sum: Sum
     exact: bool
@@ -87,29 +79,28 @@ class Disputed(msgspec.Struct):
 
 
 class Settled(msgspec.Struct):
-    """The calls of an account.
+    """The calls of an account, by the positions of their records among its calls.
 
-    `plain` are, by segment, the positions of records that each count as one call. `lost` are
-    records without a request ID whose message ID several calls have: they belong to one of these,
-    and nothing says to which.
+    `plain` are records that each count as one call. `lost` are records without a request ID whose
+    message ID several calls have: they belong to one of these, and nothing says to which.
     """
 
-    plain: list[array[int]]
+    plain: array[int]
     disputed: list[Disputed]
-    lost: list[Place]
+    lost: list[int]
 
 
 def call_key(
-    stream: StreamLineage, at: int, agent: str | None, identity: CallIdentity
+    account: AccountLineage, at: int, agent: str | None, identity: CallIdentity
 ) -> CallKey | None:
     """What identifies the call at position `at` everywhere, None where nothing does.
 
     Two absent IDs are never equal, and a derived one is no identifier of the provider's.
     """
-    calls = stream.gathered.calls
+    calls = account.gathered.calls
     if not identity.everywhere or agent is None or at in calls.derived:
         return None
-    call = stream.index.values[calls.rows[at]]
+    call = account.index.values[calls.rows[at]]
     request = calls.requests.get(at) if identity.with_request else None
     if call is None or (identity.with_request and request is None):
         return None
@@ -123,9 +114,9 @@ def amounts(calls: Calls, at: int) -> Sum:
     return total
 
 
-def bucket_of(stream: StreamLineage, at: int) -> Bucket:
+def bucket_of(account: AccountLineage, at: int) -> Bucket:
     """Where the record at position `at` counts by its originality."""
-    return stream.judge(stream.gathered.calls.rows[at]).bucket
+    return account.judge(account.gathered.calls.rows[at]).bucket
 
 
 def settle(account: AccountLineage, agent: str | None, identity: CallIdentity) -> Settled:
@@ -135,64 +126,49 @@ def settle(account: AccountLineage, agent: str | None, identity: CallIdentity) -
     ID is unique only with its request ID, each request ID is a call; a record without one joins
     the only call of its message ID.
     """
-    live: list[array[int]] = []
-    ids: list[list[str | None]] = []
-    for stream in account.streams:
-        rows = stream.gathered.calls.rows
-        positions = array("q", range(len(rows)))
-        if len(rows):
-            gone = stream.superseded
-            again = stream.originality.repeated
-            if gone or again:
-                positions = array(
-                    "q", [at for at, row in enumerate(rows) if row not in gone and row not in again]
-                )
-        values = stream.index.values
-        live.append(positions)
-        ids.append([values[rows[at]] for at in positions])
-    unique = set[str | None]().union(*ids)
-    if len(unique) == sum(map(len, ids)):
+    rows = account.gathered.calls.rows
+    live = array("q", range(len(rows)))
+    if not live:
         return Settled(live, [], [])
-    return _settle_each(account, agent, identity, live, ids)
-
-
-def _settle_each(
-    account: AccountLineage,
-    agent: str | None,
-    identity: CallIdentity,
-    live: Sequence[array[int]],
-    ids: Sequence[Sequence[str | None]],
-) -> Settled:
-    settled = Settled([array("q") for _ in live], [], [])
-    groups: dict[str, list[Place]] = {}
-    for segment, positions in enumerate(live):
-        for at, call in zip(positions, ids[segment], strict=True):
-            if call is None:  # a call of its own
-                settled.plain[segment].append(at)
-            else:
-                groups.setdefault(call, []).append(Place(segment, at))
-    for places in groups.values():
-        for one in _by_request(account, identity, places, settled):
+    gone = account.superseded
+    again = account.originality.repeated
+    if gone or again:
+        live = array(
+            "q", [at for at, row in enumerate(rows) if row not in gone and row not in again]
+        )
+    values = account.index.values
+    ids = [values[rows[at]] for at in live]
+    if len(set(ids)) == len(ids):
+        return Settled(live, [], [])
+    settled = Settled(array("q"), [], [])
+    groups: dict[str, list[int]] = {}
+    for at, call in zip(live, ids, strict=True):
+        if call is None:  # a call of its own
+            settled.plain.append(at)
+        else:
+            groups.setdefault(call, []).append(at)
+    for positions in groups.values():
+        for one in _by_request(account, identity, positions, settled):
             _settle_one(account, agent, identity, one, settled)
-    settled.plain = [array("q", sorted(positions)) for positions in settled.plain]
+    settled.plain = array("q", sorted(settled.plain))
     return settled
 
 
 def _by_request(
-    account: AccountLineage, identity: CallIdentity, places: list[Place], settled: Settled
-) -> Iterator[list[Place]]:
+    account: AccountLineage, identity: CallIdentity, positions: list[int], settled: Settled
+) -> Iterator[list[int]]:
     """The records of one message ID, call by call."""
-    if len(places) == 1 or not identity.with_request:
-        yield places
+    if len(positions) == 1 or not identity.with_request:
+        yield positions
         return
-    calls: dict[str, list[Place]] = {}
-    without: list[Place] = []
-    for place in places:
-        request = account.streams[place.segment].gathered.calls.requests.get(place.at)
+    calls: dict[str, list[int]] = {}
+    without: list[int] = []
+    for at in positions:
+        request = account.gathered.calls.requests.get(at)
         if request is None:
-            without.append(place)
+            without.append(at)
         else:
-            calls.setdefault(request, []).append(place)
+            calls.setdefault(request, []).append(at)
     if not calls:
         yield without
     elif len(calls) == 1:
@@ -207,29 +183,27 @@ def _settle_one(
     account: AccountLineage,
     agent: str | None,
     identity: CallIdentity,
-    places: list[Place],
+    positions: list[int],
     settled: Settled,
 ) -> None:
     """One call, of which one record counts, or several that may differ."""
-    if len(places) > 1:
+    if len(positions) > 1:
         # Copies give way: what they are copies of may be in this very stream.
-        buckets = [bucket_of(account.streams[segment], at) for segment, at in places]
-        own = [place for place, bucket in zip(places, buckets, strict=True) if bucket != "copied"]
-        places = own or places
-    if len(places) == 1:
-        settled.plain[places[0].segment].append(places[0].at)
+        own = [at for at in positions if bucket_of(account, at) != "copied"]
+        positions = own or positions
+    if len(positions) == 1:
+        settled.plain.append(positions[0])
         return
-    streams = account.streams
-    buckets = [bucket_of(streams[segment], at) for segment, at in places]
-    total, exact = agreed([amounts(streams[s].gathered.calls, at) for s, at in places])
+    buckets: set[Bucket] = {bucket_of(account, at) for at in positions}
+    total, exact = agreed([amounts(account.gathered.calls, at) for at in positions])
     bucket: Bucket = "unknown"
-    if buckets.count("copied") == len(buckets):
+    if buckets == {"copied"}:
         bucket = "copied"
-    elif exact and buckets.count("original") == len(buckets):
+    elif exact and buckets == {"original"}:
         bucket = "original"
-    keys = {call_key(streams[segment], at, agent, identity) for segment, at in places} - {None}
+    keys = {call_key(account, at, agent, identity) for at in positions} - {None}
     key = keys.pop() if len(keys) == 1 else None
-    settled.disputed.append(Disputed(tuple(places), bucket, total, exact, key))
+    settled.disputed.append(Disputed(tuple(positions), bucket, total, exact, key))
 
 
 def position(ascending: array[int], number: int) -> int | None:

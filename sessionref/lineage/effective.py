@@ -6,16 +6,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
+from sessionref.findings import Finding
 from sessionref.lineage.facets import (
     read_facets,
     root_conflicts,
 )
-from sessionref.lineage.places import Faults, Place
+from sessionref.lineage.places import Faults
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from sessionref.findings import Finding
+    from sessionref.findings import Place
     from sessionref.lineage.facets import (
         Continues,
         ExecutedBy,
@@ -143,7 +144,7 @@ def effective_lineage(declared: Iterable[Declared]) -> Effective:
     in_force: dict[FacetName, Claim] = {}
     executed: dict[Any, Claim] = {}
     authority: str | None = None
-    authority_place = Place()
+    mirror: Place | None = None
     scope: str | None = None
     lossy: tuple[str, ...] = ()
     findings: list[Finding] = []
@@ -166,14 +167,13 @@ def effective_lineage(declared: Iterable[Declared]) -> Effective:
         reported = conflicts
         findings += faults.found
         if item.authority is not None:
-            authority, authority_place = item.authority, item.place
+            authority = item.authority
+            mirror = item.place if authority == "mirror" else None
         scope = scope if item.scope is None else item.scope
         lossy = _lossy(item.producer) or lossy
-    if authority == "mirror" and len(executed) != 1:
+    if mirror is not None and len(executed) != 1:
         message = f"a mirror names the one session that it copies; executedBy has {len(executed)}"
-        findings.append(
-            authority_place.finding("ASR-422", "mirror-of-many", message, "$.authority")
-        )
+        findings.append(Finding.at(mirror, "ASR-422", "mirror-of-many", message, "$.authority"))
     return Effective(
         (*in_force.values(), *executed.values()), authority, scope, lossy, tuple(findings)
     )

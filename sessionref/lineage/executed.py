@@ -35,8 +35,9 @@ class Executed:
 
     def is_wrapper(self, session: SessionLineage) -> bool:
         """Whether anything says that other sessions ran turns of this one."""
-        return any(lineage.claim("executedBy") for lineage in session.lineages) or any(
-            stream.gathered.executed for stream in session.streams
+        return any(
+            account.effective.claim("executedBy") or account.gathered.executed
+            for account in session.accounts
         )
 
     def call_side(self, session: SessionLineage, turn: str | None) -> Side:
@@ -125,10 +126,10 @@ class Executed:
         turns = self._turns.get(session.session)
         if turns is None:
             turns = self._turns[session.session] = {}
-            for stream in session.streams:
-                superseded = stream.superseded if stream.gathered.executed else ()
-                for row, refs in stream.gathered.executed.items():
-                    turn = stream.index.turns[row]
+            for account in session.accounts:
+                superseded = account.superseded if account.gathered.executed else ()
+                for row, refs in account.gathered.executed.items():
+                    turn = account.index.turns[row]
                     if turn is not None and row not in superseded:
                         turns.setdefault(turn, []).extend(refs)
         return turns
@@ -139,8 +140,8 @@ class Executed:
         if reports is None:
             session = self._sessions.get(name)
             found: set[str | None] = set()
-            for stream in () if session is None else session.streams:
-                turns, gathered = stream.index.turns, stream.gathered
+            for account in () if session is None else session.accounts:
+                turns, gathered = account.index.turns, account.gathered
                 found.update(turns[row] for row in gathered.calls.rows)
                 found.update(turns[aggregate.row] for aggregate in gathered.aggregates)
             reports = self._reports[name] = frozenset(found)

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from sessionref.lineage.aggregates import LEFT_OUT
-from sessionref.lineage.calls import Place, position
+from sessionref.lineage.calls import position
 
 if TYPE_CHECKING:
+    from sessionref.lineage.account import AccountLineage
     from sessionref.lineage.lineage import Lineage
     from sessionref.lineage.originality import Verdict
     from sessionref.lineage.sessions import SessionLineage
@@ -47,17 +48,16 @@ def explain(lineage: Lineage, hit: Hit) -> Explanation:
 
     Raises LookupError where the hit is not of the scope.
     """
-    session, account, segment, row = lineage.find(hit)
-    stream = session.accounts[account].streams[segment]
-    verdict = stream.verdict(row)
+    session, account, row = lineage.find(hit)
+    verdict = account.verdict(row)
     if verdict is None:
         return Explanation(
             "not counted", "ASR-415", "declaration", "header and declarations are no work", None
         )
     if hit.type == "inference":
-        found = _call(lineage, session, account, segment, row, verdict)
+        found = _call(lineage, session, account, row, verdict)
     elif hit.type == "usage":
-        found = _aggregate(lineage, session, account, segment, row, verdict)
+        found = _aggregate(lineage, account, row, verdict)
     else:
         found = Explanation("not counted", "ASR-417", "no-usage", "the record reports no use")
     return msgspec.structs.replace(found, originality=verdict)
@@ -66,38 +66,30 @@ def explain(lineage: Lineage, hit: Hit) -> Explanation:
 def _call(
     lineage: Lineage,
     session: SessionLineage,
-    account: int,
-    segment: int,
+    account: AccountLineage,
     row: int,
     verdict: Verdict,
 ) -> Explanation:
-    own = session.accounts[account]
-    stream = own.streams[segment]
     totals = lineage.totals
-    if row in stream.superseded:
+    if row in account.superseded:
         return Explanation(
             "not counted", "ASR-064", "superseded", "a later revision of the call counts whole"
         )
-    if row in stream.originality.repeated:
+    if row in account.originality.repeated:
         return Explanation(
             "not counted", "ASR-417", "written-again", "the source wrote the same record again"
         )
     if verdict.value == "copy":
         return Explanation("not counted", "ASR-417", verdict.reason, verdict.message)
-    turn = stream.index.turns[row]
+    turn = account.index.turns[row]
     if totals.executed.call_side(session, turn) == "covered":
         return Explanation("not counted", "ASR-425", "covered", LEFT_OUT["covered"][1])
-    number = totals.number_of(session)
-    settled = totals.settled(number, account)
-    place = Place(segment, position(stream.gathered.calls.rows, row) or 0)
-    shared = totals.shared_call(number, account, segment, place.at)
-    if shared is not None and len(shared.entries) > 1:
+    settled = totals.settled(account)
+    at = position(account.gathered.calls.rows, row) or 0
+    found = totals.shared_call(session, account, at)
+    if found is not None and len(found[0].entries) > 1:
+        shared, mine = found
         once = totals.once(shared)
-        mine = next(
-            entry
-            for entry in shared.entries
-            if (entry.session, entry.account) == (number, account) and place in entry.places
-        )
         if once.bucket == "original" != mine.bucket:
             return Explanation(
                 "not counted",
@@ -112,7 +104,7 @@ def _call(
                 "shared",
                 "several sessions hold the call; it counts once, and whose it is is unknown",
             )
-    if place in settled.lost:
+    if at in settled.lost:
         return Explanation(
             "not counted",
             "ASR-064",
@@ -120,7 +112,7 @@ def _call(
             "the record belongs to one of several calls, and nothing says to which",
         )
     for disputed in settled.disputed:
-        if place in disputed.places and disputed.bucket == "unknown":
+        if at in disputed.positions and disputed.bucket == "unknown":
             return Explanation(
                 "unknown",
                 "ASR-064",
@@ -140,22 +132,15 @@ def _call(
 
 
 def _aggregate(
-    lineage: Lineage,
-    session: SessionLineage,
-    account: int,
-    segment: int,
-    row: int,
-    verdict: Verdict,
+    lineage: Lineage, account: AccountLineage, row: int, verdict: Verdict
 ) -> Explanation:
-    totals = lineage.totals
-    if row in session.accounts[account].streams[segment].superseded:
+    if row in account.superseded:
         return Explanation(
             "not counted", "ASR-064", "superseded", "a later revision of the aggregate counts"
         )
     if verdict.value == "copy":
         return Explanation("not counted", "ASR-417", verdict.reason, verdict.message)
-    several = totals.items(totals.number_of(session), account)
-    items = [item for item in several if (segment, row) in item.places]
+    items = [item for item in lineage.totals.items(account) if row in item.rows]
     counting = [item for item in items if item.left_out is None]
     left_out = [item.left_out for item in items if item.left_out is not None]
     if not items:

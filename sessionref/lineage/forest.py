@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 
 from sessionref.errors import InvalidReference
+from sessionref.findings import Finding
 from sessionref.lineage import graph
 from sessionref.lineage.facets import PARENT_FACETS, ForkedFrom, Inherits, SpawnedBy
 from sessionref.lineage.subagents import delegations
@@ -20,9 +21,8 @@ from sessionref.refs import RecordRef
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
-    from sessionref.findings import Finding
+    from sessionref.findings import Place
     from sessionref.lineage.effective import Claim
-    from sessionref.lineage.places import Place
     from sessionref.lineage.sessions import SessionLineage
     from sessionref.reference import SessionRef
 
@@ -81,9 +81,9 @@ class Edge(msgspec.Struct, frozen=True):
             self.source,
             EDGE_FACETS.index(self.facet),
             self.target,
-            -1 if place.seq is None else place.seq,
+            place.seq,
             place.file or "",
-            place.line or 0,
+            place.line,
             self.path,
         )
 
@@ -189,15 +189,6 @@ class Forest:
         """All that `children` leads to, nearest first, each once."""
         return graph.reach(session, lambda name: self.children(name, facets))
 
-    def path(self, session: str, ancestor: str) -> tuple[str, ...] | None:
-        """A shortest way from a session up to an ancestor, None where it is none."""
-        way = graph.route(session, ancestor, self.parents)
-        return None if way is None else tuple(way)
-
-    def paths(self, session: str, ancestor: str) -> Iterator[tuple[str, ...]]:
-        """Every way from a session up to an ancestor; there can be very many."""
-        return map(tuple, graph.routes(session, ancestor, self.parents, self.children))
-
     @cached_property
     def families(self) -> tuple[Family, ...]:
         """Sessions that hang together by any edge, placeholders included, by name."""
@@ -227,7 +218,8 @@ class Forest:
     def findings(self) -> tuple[Finding, ...]:
         """One finding for each cycle."""
         return tuple(
-            cycle.edges[0].place.finding(
+            Finding.at(
+                cycle.edges[0].place,
                 None,
                 "lineage-cycle",
                 f"sessions are each other's ancestors: {', '.join(cycle.sessions)}",
@@ -287,8 +279,8 @@ class Forest:
         )
 
     def _announced(self, name: str, session: SessionLineage) -> Iterator[Edge]:
-        for stream in session.streams:
-            for delegation in delegations(stream):
+        for account in session.accounts:
+            for delegation in delegations(account):
                 # A copied announcement never makes the session that holds the copy a spawner.
                 if delegation.child is None or delegation.originality.value == "copy":
                     continue
@@ -302,7 +294,7 @@ class Forest:
                     "record",
                     state,
                     state == "resolved" and not session.conflict,
-                    stream.place(delegation.row),
+                    account.place(delegation.row),
                     "$.childSession",
                     record=None if call is None else f"callId={call}",
                     originality=delegation.originality.value,

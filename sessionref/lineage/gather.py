@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import datetime as dt
 from array import array
-from operator import attrgetter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from operator import attrgetter, itemgetter
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import msgspec
 from msgspec import UNSET
@@ -22,13 +22,11 @@ from sessionref.streams.observe import UNREADABLE, attribute, held, value
 from sessionref.usage import SPEND, TOKENS, Usage, misfit, read_cost, read_usage
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from sessionref.streams.envelope import Envelope
 
 __all__ = ["Aggregate", "Announced", "Calls", "DeclaredRow", "Gathered"]
-
-_DECLARING = frozenset({"session", "declaration"})
 
 
 class DeclaredRow(NamedTuple):
@@ -100,6 +98,24 @@ class Calls:
 
     def __len__(self) -> int:
         return len(self.rows)
+
+    def take(self, row: int, other: Calls, at: int, model: int, day: int) -> None:
+        """Add the call at position `at` of other columns as that of the record in `row`."""
+        here = len(self.rows)
+        self.rows.append(row)
+        self.tokens.extend(other.tokens[5 * at : 5 * at + 5])
+        self.models.append(model)
+        self.days.append(day)
+        if at in other.requests:
+            self.requests[here] = other.requests[at]
+        if at in other.costs:
+            self.costs[here] = other.costs[at]
+        if at in other.faulty:
+            self.faulty[here] = other.faulty[at]
+        if at in other.unmeasured:
+            self.unmeasured.add(here)
+        if at in other.derived:
+            self.derived.add(here)
 
 
 class Gathered:
@@ -182,6 +198,39 @@ class Gathered:
         handlers = self._see
         for at in [n for n, kind in enumerate(types) if kind in handlers]:
             handlers[types[at]](where[at], several[at])
+
+    @classmethod
+    def joined(cls, parts: Sequence[tuple[Gathered, Sequence[int]]]) -> Gathered:
+        """What observers of several captures saw, together.
+
+        Each part has the row of each of its records in the whole, -1 for a record that is left out.
+        """
+        whole = cls()
+        calls: list[tuple[int, Calls, int, int, int]] = []
+        for part, rows in parts:
+            whole.copied |= _in_rows(part.copied, rows)
+            whole.repeats |= _in_rows(part.repeats, rows)
+            whole.executed |= _in_rows(part.executed, rows)
+            whole.declared += [o._replace(row=rows[o.row]) for o in part.declared]
+            whole.announced += [o._replace(row=rows[o.row]) for o in part.announced]
+            # The position -1, which stands for no name, leads to the last element.
+            models = [*map(whole._model_named, part.model_names), -1]
+            days = [*(_number(name, whole._day_of, whole.day_names) for name in part.day_names), -1]
+            whole.aggregates += [
+                o._replace(row=rows[o.row], day=days[o.day]) for o in part.aggregates
+            ]
+            own = part.calls
+            calls += [
+                (rows[row], own, at, models[own.models[at]], days[own.days[at]])
+                for at, row in enumerate(own.rows)
+            ]
+        whole.declared = _left(whole.declared)
+        whole.announced = _left(whole.announced)
+        whole.aggregates = _left(whole.aggregates)
+        for row, own, at, model, day in sorted(calls, key=_first):
+            if row >= 0:
+                whole.calls.take(row, own, at, model, day)
+        return whole
 
     def adopt(self, other: Gathered) -> None:
         """Go on with what another has gathered of all that follows what was seen here."""
@@ -355,6 +404,21 @@ class Gathered:
         if raw[-2:] == b'Z"' and raw[1:11] == name.encode():
             self._days[raw[1:11]] = number  # times in UTC begin with their day
         return number
+
+
+T = TypeVar("T")
+R = TypeVar("R", DeclaredRow, Announced, Aggregate)
+_first = itemgetter(0)
+
+
+def _in_rows(found: Mapping[int, T], rows: Sequence[int]) -> dict[int, T]:
+    """What was found by row, by the rows of the whole."""
+    return {rows[row]: one for row, one in found.items() if rows[row] >= 0}
+
+
+def _left(found: Iterable[R]) -> list[R]:
+    """Those whose record is not left out, in the order of rows."""
+    return sorted((one for one in found if one.row >= 0), key=attrgetter("row"))
 
 
 class _Model(msgspec.Struct, gc=False):

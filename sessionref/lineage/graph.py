@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator
 
-__all__ = ["components", "reach", "route", "routes", "strong_components"]
+__all__ = ["components", "reach", "strong_components"]
 
 N = TypeVar("N", bound="Hashable")
 
@@ -23,57 +23,6 @@ def reach(start: N, onward: Callable[[N], Iterable[N]]) -> Iterator[N]:
                 seen.add(node)
                 queue.append(node)
                 yield node
-
-
-def route(start: N, end: N, onward: Callable[[N], Iterable[N]]) -> list[N] | None:
-    """A shortest way from `start` to `end`, both included; None where there is none."""
-    before: dict[N, N] = {}
-    if start == end:
-        return [start]
-    seen = {start}
-    queue = deque([start])
-    while queue:
-        at = queue.popleft()
-        for node in onward(at):
-            if node in seen:
-                continue
-            seen.add(node)
-            before[node] = at
-            if node == end:
-                way = [node]
-                while node != start:
-                    node = before[node]
-                    way.append(node)
-                return way[::-1]
-            queue.append(node)
-    return None
-
-
-def routes(
-    start: N, end: N, onward: Callable[[N], Iterable[N]], back: Callable[[N], Iterable[N]]
-) -> Iterator[list[N]]:
-    """Every way from `start` to `end` that passes no node twice, made as it is asked for.
-
-    `back` is the reverse of `onward`: only nodes from which `end` can be reached are entered.
-    """
-    if start == end:
-        yield [start]
-        return
-    useful = {end, *reach(end, back)}
-    if start not in useful:
-        return
-    way = {start: None}  # ordered
-    stack = [iter(list(onward(start)))]
-    while stack:
-        node = next(stack[-1], None)
-        if node is None:
-            stack.pop()
-            way.popitem()
-        elif node == end:
-            yield [*way, end]
-        elif node in useful and node not in way:
-            way[node] = None
-            stack.append(iter(list(onward(node))))
 
 
 def components(nodes: Iterable[N], neighbours: Callable[[N], Iterable[N]]) -> list[list[N]]:

@@ -8,17 +8,15 @@ from typing import TYPE_CHECKING
 from sessionref.lineage.forest import Forest
 from sessionref.lineage.sessions import SessionLineage
 from sessionref.lineage.totals import Totals
-from sessionref.streams.outcomes import Resolved, Unresolved
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from sessionref.lineage.copies import CopiedFrom
+    from sessionref.lineage.account import AccountLineage
     from sessionref.lineage.originality import Verdict
-    from sessionref.lineage.stream import StreamLineage
     from sessionref.reference import SessionKey, SessionRef
     from sessionref.scope.scope import Scope
-    from sessionref.streams.outcomes import Hit, Outcome
+    from sessionref.streams.outcomes import Hit
 
 __all__ = ["Lineage"]
 
@@ -57,56 +55,22 @@ class Lineage:
             key = session.key
         return (ref.key_under(self.scope.registry) if key is None else key).canonical()
 
-    def find(self, hit: Hit) -> tuple[SessionLineage, int, int, int]:
-        """The session of a hit; the numbers of its account and its segment; its row.
+    def find(self, hit: Hit) -> tuple[SessionLineage, AccountLineage, int]:
+        """The session and the account that have the record `hit`, and its row.
 
         Raises LookupError where the hit is not of this scope.
         """
         for session in self.sessions if hit.session is None else self._of_key(hit.session):
-            for number, account in enumerate(session.accounts):
-                for segment, stream in enumerate(account.streams):
-                    row = _row(stream, hit)
-                    if row is not None:
-                        return session, number, segment, row
+            for account in session.accounts:
+                row = account.index.find(hit)
+                if row is not None:
+                    return session, account, row
         raise LookupError("the hit is not of this scope")
 
     def verdict(self, hit: Hit) -> Verdict | None:
         """The originality of a record; None for header and declarations (ASR-416)."""
-        session, account, segment, row = self.find(hit)
-        return session.accounts[account].streams[segment].verdict(row)
-
-    def copy_chain(self, hit: Hit) -> tuple[tuple[CopiedFrom, Outcome], ...]:
-        """What a record was copied from, what that was copied from, and so on (ASR-413).
-
-        Each step has the mark and what became of it; the last is one that does not resolve, or
-        whose target carries no mark. A chain that comes back to itself ends there.
-        """
-        chain: list[tuple[CopiedFrom, Outcome]] = []
-        seen: set[Hit] = set()
-        while hit not in seen:
-            seen.add(hit)
-            session, account, segment, row = self.find(hit)
-            mark = session.accounts[account].streams[segment].copied_from(row)
-            if mark is None:
-                break
-            outcome = self._source(session, mark)
-            chain.append((mark, outcome))
-            if not isinstance(outcome, Resolved) or not outcome.records:
-                break
-            hit = outcome.first
-        return tuple(chain)
-
-    def _source(self, session: SessionLineage, mark: CopiedFrom) -> Outcome:
-        """What a mark names: a record, or a session of which it does not know the record."""
-        if mark.session is not None:
-            name = self.name_of(mark.session)
-            other = self.by_key.get(name)
-            if other is None:
-                return Unresolved("no-such-session", name)
-            session = other
-        if mark.record is None:
-            return Unresolved("no-such-record", session.session)
-        return session.resolve(mark.record)
+        _, account, row = self.find(hit)
+        return account.verdict(row)
 
     def _of_key(self, name: str) -> Iterator[SessionLineage]:
         session = self.by_key.get(name)
@@ -114,13 +78,3 @@ class Lineage:
             yield session
         else:  # a registry of the scope's own can give a session another name
             yield from self.sessions
-
-
-def _row(stream: StreamLineage, hit: Hit) -> int | None:
-    index = stream.index
-    if index.file != hit.file or index.session != hit.session:
-        return None
-    for row in index.rows_of(None, hit.id):
-        if index.hit(row) == hit:
-            return row
-    return None

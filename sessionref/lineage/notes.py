@@ -7,23 +7,18 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from sessionref.lineage.aggregates import LEFT_OUT
 from sessionref.usage import Sum
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
+    from sessionref.lineage.account import AccountLineage
     from sessionref.lineage.aggregates import Item
     from sessionref.lineage.calls import Settled
-    from sessionref.lineage.sessions import AccountLineage, SessionLineage
+    from sessionref.lineage.sessions import SessionLineage
 
 __all__ = ["Note", "notes_of"]
-
-_LEFT_OUT = {
-    "no-coverage": "does not say whether it covers a turn or a session, and counts nowhere",
-    "calls-recorded": "counts nowhere, because the calls that it sums up are recorded one by one",
-    "turns-reported": "counts nowhere, because the session's turns are reported one by one",
-    "covered": "counts nowhere, because the session that ran the turn reports it itself",
-}
 
 
 class Note(msgspec.Struct, frozen=True):
@@ -39,13 +34,15 @@ class Note(msgspec.Struct, frozen=True):
 
 def notes_of(
     sessions: Sequence[SessionLineage],
-    settled: Sequence[Sequence[Settled]],
-    items: Sequence[Sequence[Sequence[Item]]],
+    settled: Mapping[AccountLineage, Settled],
+    items: Mapping[AccountLineage, Sequence[Item]],
 ) -> Iterator[Note]:
     """The notes on sessions: why they may hold copies, what is missing, what was left out."""
-    for session, calls, aggregates in zip(sessions, settled, items, strict=True):
+    for session in sessions:
         name = session.session or ", ".join(session.files) or None
-        for code, message in _notes(session, calls, [i for several in aggregates for i in several]):
+        calls = [settled[account] for account in session.accounts]
+        aggregates = [item for account in session.accounts for item in items[account]]
+        for code, message in _notes(session, calls, aggregates):
             yield Note(code, name, message)
 
 
@@ -53,23 +50,27 @@ def _notes(
     session: SessionLineage, settled: Sequence[Settled], items: Sequence[Item]
 ) -> Iterator[tuple[str, str]]:
     unknown: Counter[tuple[str, str]] = Counter()
-    for stream in session.streams:
-        rest = stream.originality.rest
-        if rest.value == "unknown" and stream.records.unknown:
-            unknown[rest.reason, rest.message] += stream.records.unknown
+    for account in session.accounts:
+        rest = account.originality.rest
+        if rest.value == "unknown" and account.records.unknown:
+            unknown[rest.reason, rest.message] += account.records.unknown
     for (reason, message), records in sorted(unknown.items()):
         yield reason, f"{records} record(s) may be copies: {message}"
 
-    unmeasured = sum(map(_unmeasured, session.accounts, settled))
+    gathered = [account.gathered for account in session.accounts]
+    unmeasured = sum(
+        at in one.calls.unmeasured
+        for one, calls in zip(gathered, settled, strict=True)
+        if one.calls.unmeasured
+        for at in calls.plain
+    )
     if unmeasured:
         yield (
             "calls-without-usage",
             f"{unmeasured} model call(s) carry no token counts, so the total is a lower bound",
         )
-    faulty = sum(len(stream.gathered.calls.faulty) for stream in session.streams)
-    faulty += sum(
-        bool(one.faulty) for stream in session.streams for one in stream.gathered.aggregates
-    )
+    faulty = sum(len(one.calls.faulty) for one in gathered)
+    faulty += sum(bool(aggregate.faulty) for one in gathered for aggregate in one.aggregates)
     if faulty:
         yield "unreadable-usage", f"usage or cost of {faulty} record(s) cannot be read"
     lost = sum(len(calls.lost) for calls in settled)
@@ -99,7 +100,10 @@ def _about_items(items: Sequence[Item]) -> Iterator[tuple[str, str]]:
         if item.left_out is not None:
             left_out[item.left_out] += 1
     for code, number in sorted(left_out.items()):
-        yield f"aggregate-{code}", f"{number} aggregate(s): each {_LEFT_OUT[code]}"
+        yield (
+            f"aggregate-{code}",
+            f"{number} aggregate(s): each counts nowhere, because {LEFT_OUT[code][1]}",
+        )
     counting = [item for item in items if item.left_out is None]
     if any(item.side == "own" and item.counts for item in counting):
         yield (
@@ -132,13 +136,3 @@ def _about_items(items: Sequence[Item]) -> Iterator[tuple[str, str]]:
             "aggregates-differ",
             "several aggregates cover the same and differ; only what these agree on counts",
         )
-
-
-def _unmeasured(account: AccountLineage, settled: Settled) -> int:
-    """How many of the calls that count have no token counts."""
-    found = 0
-    for stream, positions in zip(account.streams, settled.plain, strict=True):
-        without = stream.gathered.calls.unmeasured
-        if without:
-            found += sum(at in without for at in positions)
-    return found

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from sessionref.lineage.effective import Effective
 
-__all__ = ["Originality", "StreamOriginality", "Value", "Verdict"]
+__all__ = ["Originality", "Value", "Verdict"]
 
 Value = Literal["copy", "original", "unknown"]
 
@@ -33,9 +33,6 @@ class Verdict(msgspec.Struct, frozen=True):
         """The column of a total that what the record reports belongs to."""
         return "copied" if self.value == "copy" else self.value
 
-
-#: Kept as a name of its own for those who only ask which of the three it is.
-Originality = Value
 
 _COPIED_FROM = Verdict("copy", "ASR-416", "copied-from", "the record carries copiedFrom")
 _PREFIX = Verdict(
@@ -90,14 +87,14 @@ _ORIGINAL = {
 }
 
 
-class StreamOriginality:
-    """The originality of the records of one stream.
+class Originality:
+    """The originality of the records of one account of a session.
 
-    `effective` is the stream's lineage; `copied` the rows that carry `copiedFrom`; `unmarked` the
-    rows of header and declarations, which have no originality; `boundary` the `seq` of the record
-    that `localThroughId` names, None where it names not exactly one; `repeats` leads from a row
-    that the source wrote again to the row of its first writing. With `conflict` the stream is one
-    of several that contradict each other about one session.
+    `effective` is its lineage; `copied` the rows that carry `copiedFrom`; `unmarked` the rows of
+    headers and declarations, which have no originality; `boundary` the place in the order of
+    records of the one that `localThroughId` names, None where it names not exactly one; `repeats`
+    leads from a row that the source wrote again to the row of its first writing. With `conflict`
+    the account is one of several that contradict each other.
     """
 
     __slots__ = ("_copied", "_prefix", "_repeats", "_rest", "_unmarked")
@@ -143,7 +140,7 @@ class StreamOriginality:
 
     @property
     def prefix(self) -> int | None:
-        """The `seq` up to which records are copies, None where no prefix is declared (ASR-415)."""
+        """Up to which place in the order records are copies, None without a prefix (ASR-415)."""
         return self._prefix
 
     @property
@@ -156,11 +153,14 @@ class StreamOriginality:
         """Whether the record at `row` is header or declaration, which have no originality."""
         return row in self._unmarked
 
-    def verdict(self, row: int, seq: int) -> Verdict:
-        """The verdict on the record at `row` with this `seq`, neither header nor declaration."""
+    def verdict(self, row: int, place: int) -> Verdict:
+        """The verdict on the record at `row`, which is neither header nor declaration.
+
+        `place` is its place in the order of records.
+        """
         if row in self._copied:
             return _COPIED_FROM
-        if self._prefix is not None and seq <= self._prefix:
+        if self._prefix is not None and place <= self._prefix:
             return _PREFIX
         return self._rest
 

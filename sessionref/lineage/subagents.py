@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from sessionref.findings import Finding
 from sessionref.lineage.places import Faults
 from sessionref.lineage.shapes import is_object
 from sessionref.refs import EntityRef
@@ -16,11 +17,10 @@ from sessionref.refs import EntityRef
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from sessionref.findings import Finding
+    from sessionref.findings import Place
+    from sessionref.lineage.account import AccountLineage
     from sessionref.lineage.originality import Verdict
-    from sessionref.lineage.places import Place
     from sessionref.lineage.sessions import SessionLineage
-    from sessionref.lineage.stream import StreamLineage
     from sessionref.reference import SessionRef
 
 __all__ = ["Delegation", "agreement_findings", "delegations", "subagent_findings"]
@@ -41,47 +41,47 @@ class Delegation(msgspec.Struct, frozen=True):
     originality: Verdict
 
 
-def delegations(stream: StreamLineage) -> list[Delegation]:
-    """The delegations that a stream announces, each by its latest revision, in the order of rows.
+def delegations(account: AccountLineage) -> list[Delegation]:
+    """The delegations that an account announces, each by its latest revision, in the order of rows.
 
     Two latest revisions of one announcement are both given, and so are two announcements of one
     child: nothing is chosen.
     """
-    superseded = stream.superseded if stream.gathered.announced else ()
+    superseded = account.superseded if account.gathered.announced else ()
     found: list[Delegation] = []
-    for announced in stream.gathered.announced:
+    for announced in account.gathered.announced:
         if announced.row in superseded:
             continue
         child = None
         if announced.child is not None:
-            ignored = Faults(stream.place(announced.row))
+            ignored = Faults(account.place(announced.row))
             child = ignored.read("subagent.childSession", announced.child, "$.childSession")
-        verdict = stream.judge(announced.row)
+        verdict = account.judge(announced.row)
         found.append(Delegation(announced.row, child, announced.call_id, announced.status, verdict))
     return found
 
 
-def subagent_findings(stream: StreamLineage) -> Iterator[Finding]:
-    """What is wrong with the `subagent` records of a stream by themselves (ASR-411, 424)."""
-    for announced in stream.gathered.announced:
-        faults = Faults(stream.place(announced.row))
+def subagent_findings(account: AccountLineage) -> Iterator[Finding]:
+    """What is wrong with the `subagent` records of an account by themselves (ASR-411, 424)."""
+    for announced in account.gathered.announced:
+        faults = Faults(account.place(announced.row))
         if announced.child is not None:
             faults.read("subagent.childSession", announced.child, "$.childSession")
         elif not _has_capture_state(announced.capture):
             message = "a subagent record names its child, or capture.childSession says why not"
             faults.note("ASR-411", "missing-child-session", message, "$.childSession")
         yield from faults.found
-    yield from _second_announcements(stream)
+    yield from _second_announcements(account)
 
 
-def _second_announcements(stream: StreamLineage) -> Iterator[Finding]:
+def _second_announcements(account: AccountLineage) -> Iterator[Finding]:
     """Announcements of a delegation that has been announced before, and supersede none (ASR-424).
 
     One delegation is one child and one call. A child without a transcript is known by its call
     alone; without either nothing says that two announcements are of the same.
     """
     first: dict[tuple[Any, str | None], int] = {}
-    for delegation in delegations(stream):
+    for delegation in delegations(account):
         child = None if delegation.child is None else delegation.child.key
         if delegation.originality.value == "copy" or (child, delegation.call_id) == (None, None):
             continue
@@ -89,10 +89,14 @@ def _second_announcements(stream: StreamLineage) -> Iterator[Finding]:
         if before != delegation.row:
             message = (
                 f"the delegation is announced a second time, after record "
-                f"{stream.place(before).id!r}; a change of its state is a revision"
+                f"{account.place(before).id!r}; a change of its state is a revision"
             )
-            yield stream.place(delegation.row).finding(
-                "ASR-424", "second-announcement", message, "$.supersedes"
+            yield Finding.at(
+                account.place(delegation.row),
+                "ASR-424",
+                "second-announcement",
+                message,
+                "$.supersedes",
             )
 
 
@@ -106,13 +110,13 @@ def agreement_findings(
     about the parent, one for each. One-sided evidence is no contradiction, and neither is an
     announcement that is a copy, or may be one.
     """
-    announced: dict[str, list[tuple[SessionLineage, StreamLineage, Delegation]]] = {}
+    announced: dict[str, list[tuple[SessionLineage, AccountLineage, Delegation]]] = {}
     for announcer in sessions.values():
-        for stream in announcer.streams:
-            for delegation in delegations(stream):
+        for account in announcer.accounts:
+            for delegation in delegations(account):
                 if delegation.child is not None:
                     child = name_of(delegation.child)
-                    announced.setdefault(child, []).append((announcer, stream, delegation))
+                    announced.setdefault(child, []).append((announcer, account, delegation))
     silent: dict[str, SessionLineage] = {}
     for name, session in sessions.items():
         for claim in session.claims():
@@ -128,31 +132,32 @@ def agreement_findings(
             if parent is not None and own and claim.value.record is not None:
                 yield from _other_calls(own, parent, claim.value.record, place)
     for parent in silent.values():
-        yield (
-            parent.streams[0]
-            .place(0)
-            .finding(
-                "ASR-412",
-                "no-announcement",
-                "a child in scope names this session as its spawner, and no record announces it",
-                "$",
-            )
+        yield Finding.at(
+            parent.accounts[0].place(0),
+            "ASR-412",
+            "no-announcement",
+            "a child in scope names this session as its spawner, and no record announces it",
+            "$",
         )
 
 
 def _other_spawners(
-    by: Iterable[tuple[SessionLineage, StreamLineage, Delegation]],
+    by: Iterable[tuple[SessionLineage, AccountLineage, Delegation]],
     parent: SessionLineage | None,
     place: Place,
 ) -> Iterator[Finding]:
-    for announcer, stream, delegation in by:
+    for announcer, account, delegation in by:
         if announcer is not parent and delegation.originality.value == "original":
             message = (
                 f"the child names another spawner than {announcer.session}, which announces it in "
-                f"record {stream.place(delegation.row).id!r}"
+                f"record {account.place(delegation.row).id!r}"
             )
-            yield place.finding(
-                "ASR-412", "spawners-differ", message, "$.lineage.spawnedBy.session"
+            yield Finding.at(
+                place,
+                "ASR-412",
+                "spawners-differ",
+                message,
+                "$.lineage.spawnedBy.session",
             )
 
 
@@ -168,17 +173,17 @@ def _other_calls(
         return
     named = ", ".join(sorted(repr(call) for call in calls if call is not None))
     message = f"the child names call {claimed!r} as its delegation, its spawner announces {named}"
-    yield place.finding("ASR-412", "calls-differ", message, "$.lineage.spawnedBy.record")
+    yield Finding.at(place, "ASR-412", "calls-differ", message, "$.lineage.spawnedBy.record")
 
 
 def _call_of(parent: SessionLineage, record: Any) -> str | None:
     """The call ID of the delegating call that `record` names; None where that is not known."""
     if isinstance(record, EntityRef):
         return record.value if record.key == "callId" else None
-    outcomes = [stream.index.resolve(record) for stream in parent.streams]
-    for stream, outcome in zip(parent.streams, outcomes, strict=True):
+    for account in parent.accounts:
+        outcome = account.index.resolve(record)
         if outcome.state == "resolved" and outcome.first.type == "tool_call":
-            return stream.index.place(stream.index.row(outcome.first))[2]
+            return account.index.values[account.index.row(outcome.first)]
     return None
 
 

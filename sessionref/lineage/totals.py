@@ -20,7 +20,6 @@ from sessionref.lineage import graph
 from sessionref.lineage.aggregates import items
 from sessionref.lineage.calls import (
     CallIdentity,
-    Place,
     amounts,
     bucket_of,
     call_key,
@@ -35,6 +34,7 @@ from sessionref.usage import Sum, agreed
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from sessionref.lineage.account import AccountLineage
     from sessionref.lineage.aggregates import Item
     from sessionref.lineage.calls import (
         Bucket,
@@ -43,8 +43,7 @@ if TYPE_CHECKING:
         Settled,
     )
     from sessionref.lineage.forest import Forest
-    from sessionref.lineage.sessions import AccountLineage, SessionLineage
-    from sessionref.lineage.stream import StreamLineage
+    from sessionref.lineage.sessions import SessionLineage
     from sessionref.reference import SessionRef
     from sessionref.registry import Registry
     from sessionref.usage import Measure
@@ -122,11 +121,14 @@ class Buckets:
 
 
 class Entry(NamedTuple):
-    """What one session says of a call that others may hold too."""
+    """What one session says of a call that others may hold too.
+
+    `positions` are those of its records among the calls of the account.
+    """
 
     session: int
-    account: int
-    places: tuple[Place, ...]
+    account: AccountLineage
+    positions: tuple[int, ...]
     bucket: Bucket
     sum: Sum
     model: str | None
@@ -181,8 +183,8 @@ class Totals:
         self._rows = [Buckets() for _ in self._sessions]
         self._cells: defaultdict[_Cell, Buckets] = defaultdict(Buckets)
         self._notes: list[Note] = []
-        self._settled: list[list[Settled]] = []
-        self._items: list[list[list[Item]]] = []
+        self._settled: dict[AccountLineage, Settled] = {}
+        self._items: dict[AccountLineage, list[Item]] = {}
         self._candidates: dict[CallKey, list[Entry]] = {}
         self._doubted: dict[str, frozenset[str]] = {}
         self._fill()
@@ -280,28 +282,27 @@ class Totals:
 
     # -- What `explain` asks ----------------------------------------------------------------
 
-    def number_of(self, session: SessionLineage) -> int:
-        """The number of a session of these totals."""
-        return self._numbers[id(session)]
-
-    def settled(self, session: int, account: int) -> Settled:
+    def settled(self, account: AccountLineage) -> Settled:
         """The calls of an account."""
-        return self._settled[session][account]
+        return self._settled[account]
 
-    def items(self, session: int, account: int) -> list[Item]:
+    def items(self, account: AccountLineage) -> list[Item]:
         """What the aggregates of an account say."""
-        return self._items[session][account]
+        return self._items[account]
 
-    def shared_call(self, session: int, account: int, segment: int, at: int) -> Shared | None:
-        """The shared call that a record tells of, None where it is of another kind."""
-        one = self._sessions[session]
-        stream = one.accounts[account].streams[segment]
-        key = call_key(stream, at, one.agent, self._identities[session])
+    def shared_call(
+        self, session: SessionLineage, account: AccountLineage, at: int
+    ) -> tuple[Shared, Entry] | None:
+        """The shared call that the record at position `at` tells of, and what its session says.
+
+        None where the call is of another kind.
+        """
+        identity = self._identities[self._numbers[id(session)]]
+        key = call_key(account, at, session.agent, identity)
         entries = self._candidates.get(key, []) if key is not None else []
-        place = Place(segment, at)
         for entry in entries:
-            if (entry.session, entry.account) == (session, account) and place in entry.places:
-                return Shared(key, entries) if key is not None else None
+            if entry.account is account and at in entry.positions and key is not None:
+                return Shared(key, entries), entry
         return None
 
     def once(self, call: Shared) -> Once:
@@ -312,42 +313,39 @@ class Totals:
 
     def _fill(self) -> None:
         for session in self._sessions:
-            executed = self.executed
-            self._items.append([items(session, one, executed) for one in session.accounts])
+            for account in session.accounts:
+                self._items[account] = items(session, account, self.executed)
         self._doubted = self.executed.doubted(
             session
-            for session, accounts in zip(self._sessions, self._items, strict=True)
-            if any(item.side == "doubtful" and item.counts for found in accounts for item in found)
+            for session in self._sessions
+            if any(
+                item.side == "doubtful" and item.counts
+                for account in session.accounts
+                for item in self._items[account]
+            )
         )
         repeated = self._settle()
         for number, session in enumerate(self._sessions):
             wrapper = self.executed.is_wrapper(session)
-            for a, account in enumerate(session.accounts):
-                settled = self._settled[number][a]
-                for segment, stream in enumerate(account.streams):
-                    at: Sequence[int] = settled.plain[segment]
-                    if not len(at):
-                        continue
-                    if repeated:
-                        at = self._set_apart(number, a, segment, stream, at, repeated)
-                    if wrapper:
-                        at = [one for one in at if self._counts_here(session, stream, one)]
-                    self._add_calls(number, session, stream, at)
-                self._add_disputed(number, a, account, settled)
+            for account in session.accounts:
+                at: Sequence[int] = self._settled[account].plain
+                if repeated:
+                    at = self._set_apart(number, account, at, repeated)
+                if wrapper:
+                    at = [one for one in at if self._counts_here(session, account, one)]
+                self._add_calls(number, account, at)
+                self._add_disputed(number, account)
         self._add_shared_rows()
         self._add_items()
 
     def _settle(self) -> frozenset[int]:
         """Settle all accounts; the hashes of call keys that come more than once."""
         hashes = array("q")
-        for number, session in enumerate(self._sessions):
-            identity = self._identities[number]
-            settled = [settle(account, session.agent, identity) for account in session.accounts]
-            self._settled.append(settled)
-            if identity.everywhere:
-                for account, calls in zip(session.accounts, settled, strict=True):
-                    for segment, stream in enumerate(account.streams):
-                        hashes.extend(_hashes(stream, calls.plain[segment], identity))
+        for session, identity in zip(self._sessions, self._identities, strict=True):
+            for account in session.accounts:
+                calls = self._settled[account] = settle(account, session.agent, identity)
+                if identity.everywhere:
+                    hashes.extend(_hashes(account, calls.plain, identity))
                     hashes.extend(
                         hash(one.key[1:]) for one in calls.disputed if one.key is not None
                     )
@@ -357,9 +355,7 @@ class Totals:
     def _set_apart(
         self,
         number: int,
-        account: int,
-        segment: int,
-        stream: StreamLineage,
+        account: AccountLineage,
         positions: Sequence[int],
         repeated: frozenset[int],
     ) -> Sequence[int]:
@@ -368,33 +364,31 @@ class Totals:
         if not identity.everywhere:
             return positions
         left: list[int] = []
-        hashes = _hashes(stream, positions, identity, keep_order=True)
+        hashes = _hashes(account, positions, identity, keep_order=True)
         for at, hashed in zip(positions, hashes, strict=True):
-            key = call_key(stream, at, session.agent, identity) if hashed in repeated else None
-            if key is None or not self._share(number, account, (Place(segment, at),), key):
+            key = call_key(account, at, session.agent, identity) if hashed in repeated else None
+            if key is None or not self._share(number, account, (at,), key):
                 left.append(at)
         return left
 
     def _share(
         self,
         number: int,
-        account: int,
-        places: tuple[Place, ...],
+        account: AccountLineage,
+        positions: tuple[int, ...],
         key: CallKey,
         disputed: Disputed | None = None,
     ) -> bool:
         """Note a call that others may hold; False where it is a copy here, or counts elsewhere."""
-        session = self._sessions[number]
-        streams = session.accounts[account].streams
-        stream, at = streams[places[0].segment], places[0].at
-        bucket = bucket_of(stream, at) if disputed is None else disputed.bucket
-        total = amounts(stream.gathered.calls, at) if disputed is None else disputed.sum
-        if bucket == "copied" or not self._counts_here(session, stream, at):
+        session, at = self._sessions[number], positions[0]
+        bucket = bucket_of(account, at) if disputed is None else disputed.bucket
+        total = amounts(account.gathered.calls, at) if disputed is None else disputed.sum
+        if bucket == "copied" or not self._counts_here(session, account, at):
             return False
-        bucket = self._doubt(session, stream, at, bucket)
-        model = same(_model(streams[place.segment], place.at) for place in places)
-        day = same(_day(streams[place.segment], place.at) for place in places)
-        entry = Entry(number, account, places, bucket, total, model, day)
+        bucket = self._doubt(session, account, at, bucket)
+        model = same(_model(account, one) for one in positions)
+        day = same(_day(account, one) for one in positions)
+        entry = Entry(number, account, positions, bucket, total, model, day)
         self._candidates.setdefault(key, []).append(entry)
         return True
 
@@ -408,10 +402,9 @@ class Totals:
                 once = self._once(own)
                 self._rows[number].of(once.bucket).add_sum(once.sum)
 
-    def _counts_here(self, session: SessionLineage, stream: StreamLineage, at: int) -> bool:
+    def _counts_here(self, session: SessionLineage, account: AccountLineage, at: int) -> bool:
         """Whether a call counts in the session that holds it, and not in one that ran its turn."""
-        turn = stream.index.turns[stream.gathered.calls.rows[at]]
-        return self.executed.call_side(session, turn) == "own"
+        return self.executed.call_side(session, _turn(account, at)) == "own"
 
     def is_doubted(self, session: SessionLineage, turn: str | None) -> bool:
         """Whether a wrapper may report a call of the session in `turn` too (ASR-425)."""
@@ -419,29 +412,29 @@ class Totals:
         return certain is not None and (turn is None or f"turnId={turn}" not in certain)
 
     def _doubt(
-        self, session: SessionLineage, stream: StreamLineage, at: int, bucket: Bucket
+        self, session: SessionLineage, account: AccountLineage, at: int, bucket: Bucket
     ) -> Bucket:
         """The bucket of a call, unknown where a wrapper may report it too."""
-        turn = stream.index.turns[stream.gathered.calls.rows[at]]
-        return "unknown" if bucket == "original" and self.is_doubted(session, turn) else bucket
+        doubted = bucket == "original" and self.is_doubted(session, _turn(account, at))
+        return "unknown" if doubted else bucket
 
-    def _add_calls(
-        self, number: int, session: SessionLineage, stream: StreamLineage, at: Sequence[int]
-    ) -> None:
+    def _add_calls(self, number: int, account: AccountLineage, at: Sequence[int]) -> None:
         """Add records that each count as one call."""
-        calls = stream.gathered.calls
+        session = self._sessions[number]
+        gathered = account.gathered
+        calls = gathered.calls
         groups: defaultdict[tuple[int, int, Bucket], list[int]] = defaultdict(list)
         models, days = calls.models, calls.days
-        originality = stream.originality
+        originality = account.originality
         if originality.is_uniform and (session.session or "") not in self._doubted:
             rest: Bucket = "original" if originality.rest.value == "original" else "unknown"
             for one in at:
                 groups[models[one], days[one], rest].append(one)
         else:
             for one in at:
-                bucket = self._doubt(session, stream, one, bucket_of(stream, one))
+                bucket = self._doubt(session, account, one, bucket_of(account, one))
                 groups[models[one], days[one], bucket].append(one)
-        tokens, gathered = calls.tokens, stream.gathered
+        tokens = calls.tokens
         for (model, day, bucket), members in groups.items():
             total = Sum()
             total.tokens = [sum([tokens[5 * one + n] for one in members]) for n in range(5)]
@@ -460,27 +453,25 @@ class Totals:
         self._rows[cell.session].of(bucket).add_sum(total)
         self._cells[cell].of(bucket).add_sum(total)
 
-    def _add_disputed(self, number: int, a: int, account: AccountLineage, settled: Settled) -> None:
+    def _add_disputed(self, number: int, account: AccountLineage) -> None:
         session = self._sessions[number]
-        for one in settled.disputed:
-            if one.key is not None and self._share(number, a, one.places, one.key, one):
+        for one in self._settled[account].disputed:
+            if one.key is not None and self._share(number, account, one.positions, one.key, one):
                 continue
-            segment, at = one.places[0]
-            stream = account.streams[segment]
-            if one.bucket == "copied" or self._counts_here(session, stream, at):
-                streams = account.streams
+            at = one.positions[0]
+            if one.bucket == "copied" or self._counts_here(session, account, at):
                 cell = _Cell(
                     number,
-                    same(_model(streams[place.segment], place.at) for place in one.places),
-                    same(_day(streams[place.segment], place.at) for place in one.places),
+                    same(_model(account, position) for position in one.positions),
+                    same(_day(account, position) for position in one.positions),
                 )
-                self._add(cell, self._doubt(session, stream, at, one.bucket), one.sum)
+                self._add(cell, self._doubt(session, account, at, one.bucket), one.sum)
 
     def _add_items(self) -> None:
         """Add the aggregates that count; last those that may hold what has been counted."""
         with_children: defaultdict[int, list[Item]] = defaultdict(list)
-        for number, accounts in enumerate(self._items):
-            for item in (item for several in accounts for item in several):
+        for number, session in enumerate(self._sessions):
+            for item in (item for account in session.accounts for item in self._items[account]):
                 if item.left_out is not None:
                     continue
                 if not item.counts:
@@ -545,8 +536,8 @@ class Totals:
                 Note(
                     "tangled-children",
                     name,
-                    "an aggregate that may include children is left out of totals, because the "
-                    "children are reached by several ways",
+                    "an aggregate that may include children is left out of totals, because a "
+                    "child is reachable from this session by more than one path",
                 )
             )
             return Sum()
@@ -595,12 +586,9 @@ class Totals:
 
     def _superseded(self, entry: Entry) -> Iterator[Sum]:
         """What the earlier revisions of a call said."""
-        account = self._sessions[entry.session].accounts[entry.account]
-        for segment, at in entry.places:
-            stream = account.streams[segment]
-            calls, index = stream.gathered.calls, stream.index
-            for hit in index.revisions(index.hit(calls.rows[at])):
-                row = index.row(hit)
+        calls, index = entry.account.gathered.calls, entry.account.index
+        for at in entry.positions:
+            for row in index.chain(calls.rows[at]):
                 earlier = position(calls.rows, row)
                 if earlier is not None and row in index.superseded:
                     yield amounts(calls, earlier)
@@ -642,14 +630,14 @@ _NOTHING: Any = (0, 0, 0, 0, 0)
 
 
 def _hashes(
-    stream: StreamLineage,
+    account: AccountLineage,
     positions: Iterable[int],
     identity: CallIdentity,
     *,
     keep_order: bool = False,
 ) -> Iterator[int]:
     """A hash for each call that its provider identifies; with `keep_order` 0 for the others."""
-    calls, values = stream.gathered.calls, stream.index.values
+    calls, values = account.gathered.calls, account.index.values
     rows, derived = calls.rows, calls.derived
     request_of = calls.requests.get
     for at in positions:
@@ -662,11 +650,15 @@ def _hashes(
             yield hash((call, request))
 
 
-def _model(stream: StreamLineage, at: int) -> str | None:
-    model = stream.gathered.calls.models[at]
-    return None if model < 0 else stream.gathered.model_names[model]
+def _turn(account: AccountLineage, at: int) -> str | None:
+    return account.index.turns[account.gathered.calls.rows[at]]
 
 
-def _day(stream: StreamLineage, at: int) -> str | None:
-    day = stream.gathered.calls.days[at]
-    return None if day < 0 else stream.gathered.day_names[day]
+def _model(account: AccountLineage, at: int) -> str | None:
+    model = account.gathered.calls.models[at]
+    return None if model < 0 else account.gathered.model_names[model]
+
+
+def _day(account: AccountLineage, at: int) -> str | None:
+    day = account.gathered.calls.days[at]
+    return None if day < 0 else account.gathered.day_names[day]

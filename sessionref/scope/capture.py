@@ -88,6 +88,12 @@ class Capture:
         return self.index.file
 
     @property
+    def lines(self) -> tuple[int, int]:
+        """The lines of the first and the last record; (1, 1) without any."""
+        index = self.index
+        return (index.hit(0).line, index.hit(len(index) - 1).line) if len(index) else (1, 1)
+
+    @property
     def fingerprint(self) -> Fingerprint | None:
         """What was gathered of an input that cannot be read twice."""
         return self._fingerprint

@@ -272,6 +272,38 @@ class References:
         #: The numbers of the fields that have any.
         self.fields: set[int] = set()
 
+    @classmethod
+    def joined(cls, parts: Sequence[tuple[References, Sequence[int]]]) -> References:
+        """The references of several captures together.
+
+        Each part has the row of each of its records in the whole, -1 for a record that is left out.
+        """
+        whole = cls(parts[0][0]._compiled.table)  # noqa: SLF001 - of this class
+        for part, rows in parts:
+            whole.fields |= part.fields
+            whole.declarations += [
+                one._replace(row=rows[one.row]) for one in part.declarations if rows[one.row] >= 0
+            ]
+            for row, bits in enumerate(part._scoped):  # noqa: SLF001
+                if bits and rows[row] >= 0:
+                    whole._scope(rows[row], bits)
+        found = sorted(
+            (rows[row], number, at)
+            for number, (part, rows) in enumerate(parts)
+            for at, row in enumerate(part.rows)
+            if rows[row] >= 0
+        )
+        for row, number, at in found:
+            part = parts[number][0]
+            if at in part._indexes:  # noqa: SLF001
+                whole._indexes[len(whole.rows)] = part._indexes[at]  # noqa: SLF001
+            if at in part._beside:  # noqa: SLF001
+                whole._beside[len(whole.rows)] = part._beside[at]  # noqa: SLF001
+            whole.rows.append(row)
+            whole.codes.append(part.codes[at])
+            whole.values.append(part.values[at])
+        return whole
+
     def __len__(self) -> int:
         return len(self.rows)
 
@@ -365,8 +397,6 @@ class References:
                 self._walk(row, record, node, value(raw))
 
     def _note_scope(self, row: int, record: Envelope, plan: _Plan) -> None:
-        scoped = self._scoped
-        scoped.extend(bytes(row - len(scoped) + 1))
         bits = SCOPED_ID
         if plan.get_key_source is not None:
             source = plan.get_key_source(record)
@@ -374,6 +404,11 @@ class References:
                 source = _id_source(record)
             if source is not UNSET and bytes(source) == _DERIVED:
                 bits |= SCOPED_KEY
+        self._scope(row, bits)
+
+    def _scope(self, row: int, bits: int) -> None:
+        scoped = self._scoped
+        scoped.extend(bytes(max(0, row - len(scoped) + 1)))
         scoped[row] = bits
 
     def _walk(self, row: int, record: Envelope, start: _Node, content: Any) -> None:

@@ -18,8 +18,8 @@ from sessionref.scope.collect import (
     WRONG_SHAPE,
 )
 from sessionref.scope.fields import json_path
-from sessionref.scope.session import Place
 from sessionref.scope.values import Flaw, read_ordinal, read_ref, read_session, session_of
+from sessionref.streams.header import HEADER_TYPE
 from sessionref.streams.ids import ordinal_of
 from sessionref.streams.outcomes import Ambiguous, Resolved, Unresolved
 
@@ -27,13 +27,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from sessionref.errors import InvalidReference
+    from sessionref.scope.capture import Capture
     from sessionref.scope.collect import Collected
     from sessionref.scope.fields import FieldTable, NullMeaning, ReferenceField
     from sessionref.scope.session import Account, Session
     from sessionref.scope.values import AnyRef
     from sessionref.streams.outcomes import Hit, Outcome
 
-__all__ = ["Resolution", "Resolver", "outcome_in"]
+__all__ = ["Resolution", "Resolver", "either", "outcome_in"]
 
 _NOTHING = Unresolved("invalid")
 
@@ -94,11 +95,11 @@ def outcome_in(session: Session | None, ref: SessionRef, canonical: str) -> Outc
             header = account.header
             outcomes.append(Resolved(() if header is None else (header,), canonical))
         else:
-            outcomes.append(account.resolve(ref.ref))
-    return _either(outcomes)
+            outcomes.append(account.index.resolve(ref.ref))
+    return either(outcomes)
 
 
-def _either(outcomes: Sequence[Outcome]) -> Outcome:
+def either(outcomes: Sequence[Outcome]) -> Outcome:
     """The outcome where it is open which of several sides is meant; that of the only side."""
     first = outcomes[0]
     if len(outcomes) == 1:
@@ -116,8 +117,8 @@ class _Declared(NamedTuple):
     """Where something is declared first."""
 
     everywhere: bool
-    order: tuple[int, int]
-    place: Place
+    order: int
+    row: int
 
 
 class _Read(NamedTuple):
@@ -130,7 +131,7 @@ class _Read(NamedTuple):
     outcome: Outcome
     flaw: Flaw | None = None
     foreign: bool = False
-    target: Place | None = None
+    target: int | None = None
 
 
 class Resolver:
@@ -140,9 +141,10 @@ class Resolver:
         """For the references that stand in `account`, in that scope."""
         self._scope = scope
         self._account = account
+        self._index = account.index
         self._declared: dict[tuple[str, str], _Declared] | None = None
-        self._ordinals: dict[Account, dict[int, list[list[Place]]]] = {}
-        self._by_target: dict[str, Callable[[ReferenceField, Collected, Place], _Read]] = {
+        self._ordinals: dict[Account, dict[int, list[list[int]]]] = {}
+        self._by_target: dict[str, Callable[[ReferenceField, Collected], _Read]] = {
             "record": self._ref,
             "structural": self._ref,
             "turn-or-record": self._ref,
@@ -160,27 +162,23 @@ class Resolver:
 
     def all(self) -> Iterator[Resolution]:
         """Every reference of the account, in the order of its records."""
-        for segment, capture in enumerate(self._account.captures):
-            for collected in capture.references:
-                yield self.resolve(segment, collected)
+        return map(self.resolve, self._account.references)
 
     def problems(self) -> Iterator[Resolution]:
-        """As `all`, only those that are not exact; whatever is fine costs little."""
-        return (resolution for _, resolution in self.problems_by_place())
+        """As `all`, only those that are not exact."""
+        return (resolution for _, resolution in self.problems_by_row())
 
-    def problems_by_place(self) -> Iterator[tuple[Place, Resolution]]:
-        """As `problems`, with the place of the record that has the reference."""
-        for segment, capture in enumerate(self._account.captures):
-            for collected in capture.references:
-                resolution = self.resolve(segment, collected)
-                if not resolution.exact:
-                    yield Place(segment, collected.row), resolution
+    def problems_by_row(self) -> Iterator[tuple[int, Resolution]]:
+        """As `problems`, with the row of the record that has the reference."""
+        for collected in self._account.references:
+            resolution = self.resolve(collected)
+            if not resolution.exact:
+                yield collected.row, resolution
 
-    def resolve(self, segment: int, collected: Collected) -> Resolution:
+    def resolve(self, collected: Collected) -> Resolution:
         """What one collected reference means."""
         field = self._scope.table.rows[collected.field]
-        place = Place(segment, collected.row)
-        at = self._account.hit(place)
+        at = self._index.hit(collected.row)
         path = json_path(field.member_steps, collected.indexes)
         required = field.requirement == "must" and not collected.flags & (MAY | INCOMPLETE)
         faults: list[str] = []
@@ -192,13 +190,13 @@ class Resolver:
             meaning = _meaning(field, collected)
             read = _Read(Resolved((), None)) if meaning else _Read(_NOTHING, Flaw("null-reference"))
         else:
-            read = self._by_target[field.target](field, collected, place)
+            read = self._by_target[field.target](field, collected)
         if field.requirement == "must-local":
             required = not read.foreign and collected.beside is None
         if read.flaw is not None:
             faults.append(read.flaw.code)
         elif meaning is None and not read.foreign:
-            faults += self._broken(field, place, read.target)
+            faults += self._broken(field, collected.row, read.target)
         if collected.flags & OUT_OF_PLACE:
             faults.append("out-of-place")
         if (
@@ -221,15 +219,15 @@ class Resolver:
 
     # -- Kinds of targets ---------------------------------------------------------------------
 
-    def _ref(self, field: ReferenceField, collected: Collected, place: Place) -> _Read:  # noqa: ARG002
+    def _ref(self, field: ReferenceField, collected: Collected) -> _Read:
         ref = read_ref(field, collected.value)
         if isinstance(ref, Flaw):
             return _Read(_NOTHING, ref)
         if field.session is None or (
             collected.beside is None and field.requirement == "must-local"
         ):
-            outcome = self._account.resolve(ref)
-            target = _one_place(self._account, ref) if isinstance(outcome, Resolved) else None
+            outcome = self._index.resolve(ref)
+            target = _one_row(self._account, ref) if isinstance(outcome, Resolved) else None
             return _Read(outcome, target=target)
         return self._elsewhere(collected.beside, lambda account: self._found(account, ref))
 
@@ -242,22 +240,22 @@ class Resolver:
         session = self._scope.named(named)
         if session is None:
             return _Read(Unresolved("no-such-session", canonical), foreign=True)
-        return _Read(_either([find(account) for account in session.accounts]), foreign=True)
+        return _Read(either([find(account) for account in session.accounts]), foreign=True)
 
     def _found(self, account: Account, ref: AnyRef) -> Outcome:
         """What `ref` means in an account, seen from another: capture-scoped IDs mean nothing."""
-        outcome = account.resolve(ref)
+        outcome = account.index.resolve(ref)
         if account is self._account or not isinstance(outcome, Resolved):
             return outcome
-        place = _one_place(account, ref)
-        if place is None:
+        row = _one_row(account, ref)
+        if row is None:
             return outcome
         bit = SCOPED_ID if isinstance(ref, RecordRef) else SCOPED_KEY
-        if account.captures[place.segment].references.scope_of(place.row) & bit:
+        if account.references.scope_of(row) & bit:
             return Unresolved("capture-scoped", account.session)
         return outcome
 
-    def _session(self, field: ReferenceField, collected: Collected, place: Place) -> _Read:  # noqa: ARG002
+    def _session(self, field: ReferenceField, collected: Collected) -> _Read:
         named = read_session(field, collected.value)
         if isinstance(named, Flaw):
             return _Read(_NOTHING, named, foreign=True)
@@ -269,24 +267,22 @@ class Resolver:
         ref = named.ref
         if ref is None or session is None:
             return outcome_in(session, named, canonical)
-        return _either([self._found(account, ref) for account in session.accounts])
+        return either([self._found(account, ref) for account in session.accounts])
 
-    def _session_or_ref(self, field: ReferenceField, collected: Collected, place: Place) -> _Read:  # noqa: ARG002
+    def _session_or_ref(self, field: ReferenceField, collected: Collected) -> _Read:
         ref = read_ref(field, collected.value)
         named = read_session(field, collected.value)
         if isinstance(named, Flaw):
             if isinstance(ref, Flaw):
                 return _Read(_NOTHING, ref)
-            return _Read(self._account.resolve(ref))
-        local = (
-            Unresolved("no-such-record") if isinstance(ref, Flaw) else self._account.resolve(ref)
-        )
+            return _Read(self._index.resolve(ref))
+        local = Unresolved("no-such-record") if isinstance(ref, Flaw) else self._index.resolve(ref)
         if isinstance(local, Unresolved):
             return _Read(self._in_named(named), foreign=True)
         # The text is both a session reference and the ID of a record here.
-        return _Read(_either([local, self._in_named(named)]), foreign=True)
+        return _Read(either([local, self._in_named(named)]), foreign=True)
 
-    def _ordinal(self, field: ReferenceField, collected: Collected, place: Place) -> _Read:  # noqa: ARG002
+    def _ordinal(self, field: ReferenceField, collected: Collected) -> _Read:  # noqa: ARG002 - as the others
         ordinal = read_ordinal(collected.value)
         if isinstance(ordinal, Flaw):
             return _Read(_NOTHING, ordinal, foreign=True)
@@ -308,10 +304,10 @@ class Resolver:
         if found is None:
             return Unresolved("no-such-ordinal", session)
         if len(found) > 1:
-            return Ambiguous(tuple(account.hit(places[0]) for places in found), session)
-        return Resolved(tuple(map(account.hit, found[0])), session)
+            return Ambiguous(tuple(account.index.hit(rows[0]) for rows in found), session)
+        return Resolved(tuple(map(account.index.hit, found[0])), session)
 
-    def _actor(self, field: ReferenceField, collected: Collected, place: Place) -> _Read:  # noqa: ARG002
+    def _actor(self, field: ReferenceField, collected: Collected) -> _Read:  # noqa: ARG002 - as the others
         value = collected.value
         fault = actor_fault(value)
         if fault == "bad-actor" and isinstance(value, dict):
@@ -320,68 +316,64 @@ class Resolver:
             fault = actor_fault({**members, "session": None, "participant": ""})
         if fault is not None:
             return _Read(_NOTHING, Flaw(fault))
-        return _Read(Resolved((self._account.hit(place),), self._account.session))
+        return _Read(Resolved((self._index.hit(collected.row),), self._account.session))
 
-    def _declaration(self, field: ReferenceField, collected: Collected, place: Place) -> _Read:
+    def _declaration(self, field: ReferenceField, collected: Collected) -> _Read:
         name = collected.value
         if not isinstance(name, str):
             return _Read(_NOTHING, Flaw("bad-member"))
         declared = self._declarations().get((field.target, name))
         if declared is None or not (
-            declared.everywhere or declared.order < self._account.order(place)
+            declared.everywhere or declared.order < self._index.order[collected.row]
         ):
             return _Read(Unresolved("not-declared", self._account.session))
-        return _Read(Resolved((self._account.hit(declared.place),), self._account.session))
+        return _Read(Resolved((self._index.hit(declared.row),), self._account.session))
 
     def _declarations(self) -> dict[tuple[str, str], _Declared]:
         found = self._declared
         if found is None:
             found = self._declared = {}
             kinds = self._scope.table.declared
-            for segment, capture in enumerate(self._account.captures):
-                for row, number, name in capture.references.declarations:
-                    kind = kinds[number]
-                    place = Place(segment, row)
-                    segment_order, seq = self._account.order(place)
-                    # One that may be used at the same position counts as a little earlier.
-                    order = (segment_order, seq - kind.same_position)
-                    candidate = _Declared(row == 0, order, place)
-                    known = found.get((kind.what, name))
-                    if known is None or (not candidate.everywhere, order) < (
-                        not known.everywhere,
-                        known.order,
-                    ):
-                        found[kind.what, name] = candidate
+            for row, number, name in self._account.references.declarations:
+                kind = kinds[number]
+                # One that may be used at the same position counts as a little earlier.
+                order = self._index.order[row] - kind.same_position
+                candidate = _Declared(self._index.types[row] == HEADER_TYPE, order, row)
+                known = found.get((kind.what, name))
+                if known is None or (not candidate.everywhere, order) < (
+                    not known.everywhere,
+                    known.order,
+                ):
+                    found[kind.what, name] = candidate
         return found
 
-    def _external(self, field: ReferenceField, collected: Collected, place: Place) -> _Read:  # noqa: ARG002
+    def _external(self, field: ReferenceField, collected: Collected) -> _Read:  # noqa: ARG002 - as the others
         if not isinstance(collected.value, str):
             return _Read(_NOTHING, Flaw("bad-member"), foreign=True)
         return _Read(Unresolved("external"), foreign=True)
 
     # -- Constraints ----------------------------------------------------------------------------
 
-    def _broken(self, field: ReferenceField, place: Place, target: Place | None) -> Iterator[str]:
+    def _broken(self, field: ReferenceField, row: int, target: int | None) -> Iterator[str]:
         """The constraints of the field that a resolved local target breaks (ASR-079)."""
         if target is None:
             return
-        kind, _, value = self._account.captures[place.segment].index.place(place.row)
-        other, _, other_value = self._account.captures[target.segment].index.place(target.row)
-        if field.same_type and kind != other:
+        index = self._index
+        if field.same_type and index.types[row] != index.types[target]:
             yield "other-type"
-        elif field.same_key and value != other_value:
+        elif field.same_key and index.values[row] != index.values[target]:
             yield "other-key"
-        if field.lower_seq and self._account.order(target) >= self._account.order(place):
+        if field.lower_seq and index.order[target] >= index.order[row]:
             yield "not-lower-seq"
 
 
-def _one_place(account: Account, ref: AnyRef) -> Place | None:
-    """The record that a ref resolves to, which it does; None for a turn."""
+def _one_row(account: Account, ref: AnyRef) -> int | None:
+    """The row of the record that a ref resolves to, which it does; None for a turn."""
     if isinstance(ref, TurnRef):
         return None
     if isinstance(ref, RecordRef):
-        return account.find(None, ref.record_id)[0]
-    return account.find(ref.key, ref.value)[0]
+        return account.index.rows_of(None, ref.record_id)[0]
+    return account.index.rows_of(ref.key, ref.value)[0]
 
 
 def _meaning(field: ReferenceField, collected: Collected) -> NullMeaning | None:
@@ -390,15 +382,15 @@ def _meaning(field: ReferenceField, collected: Collected) -> NullMeaning | None:
     return field.null
 
 
-def _ordinals(account: Account) -> dict[int, list[list[Place]]]:
-    """By native ordinal, the items that have it, each with its records."""
-    items: dict[tuple[int, int, str], list[Place]] = {}
-    for place, hit in account:
+def _ordinals(account: Account) -> dict[int, list[list[int]]]:
+    """By native ordinal, the items that have it, each with the rows of its records."""
+    items: dict[tuple[int, Capture, str], list[int]] = {}
+    for row, hit in enumerate(account.index):
         found = ordinal_of(hit.id)
         if found is not None:
             ordinal, which = found
-            items.setdefault((ordinal, place.segment, which), []).append(place)
-    by_ordinal: dict[int, list[list[Place]]] = {}
-    for (ordinal, _, _), places in items.items():
-        by_ordinal.setdefault(ordinal, []).append(places)
+            items.setdefault((ordinal, account.origin(row)[0], which), []).append(row)
+    by_ordinal: dict[int, list[list[int]]] = {}
+    for (ordinal, _, _), rows in items.items():
+        by_ordinal.setdefault(ordinal, []).append(rows)
     return by_ordinal

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any, Self
@@ -14,6 +15,7 @@ from sessionref.registry import Registry
 from sessionref.scope.capture import Capture, Fingerprint
 from sessionref.scope.collect import References
 from sessionref.scope.fields import FieldTable
+from sessionref.scope.joining import Layout, layouts, rivals
 from sessionref.scope.resolve import Resolver, outcome_in
 from sessionref.scope.session import Account, Session
 from sessionref.scope.sources import is_lasting, open_streams
@@ -25,8 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from sessionref.scope.fields import ReferenceField
+    from sessionref.scope.joining import Likeness
     from sessionref.scope.resolve import Resolution
-    from sessionref.scope.session import Place
     from sessionref.scope.sources import Open
     from sessionref.streams.envelope import Envelope
     from sessionref.streams.observe import Observer
@@ -69,7 +71,7 @@ class Scope:
             if session.key is not None
         }
         self._resolvers: dict[Account, Resolver] = {}
-        self._inexact: dict[Account, frozenset[Place]] = {}
+        self._inexact: dict[Account, frozenset[int]] = {}
 
     @classmethod
     def read(
@@ -134,14 +136,16 @@ class Scope:
         """What is wrong with the inputs and streams as such, conflicts included; not with their
         references, which `resolutions` has.
         """  # noqa: D205
-        yield from self._input_findings
+        yield from self.input_findings
         for session in self._sessions:
             for account in session.accounts:
                 yield from account.findings
-                for capture in account.repeats:
-                    yield from (f for f in capture.index.findings if f.code in _OF_INPUT)
-            if session.conflict:
-                yield _conflict(session)
+
+    @property
+    def input_findings(self) -> Iterator[Finding]:
+        """Inputs that could not be read, and sessions whose captures contradict each other."""
+        yield from self._input_findings
+        yield from (_conflict(session) for session in self._sessions if session.conflict)
 
     def session(self, key: SessionKey | SessionRef | str) -> Session | None:
         """The session of that key, None where it is not in scope.
@@ -163,7 +167,7 @@ class Scope:
         read twice.
         """
         wanted = _Wanted(rows)
-        self._again(capture, wanted)
+        self._read_again(capture, {capture.number: wanted})
         return wanted.found
 
     # -- What references mean -------------------------------------------------------------------
@@ -186,7 +190,7 @@ class Scope:
         unresolved = Unresolved(_REASONS[type(ref)])
         for session in self._sessions:
             for account in session.accounts:
-                outcome = account.resolve(ref)
+                outcome = account.index.resolve(ref)
                 if isinstance(outcome, Resolved):
                     if not session.conflict:
                         resolved.append(outcome)
@@ -210,15 +214,15 @@ class Scope:
         for account in self._accounts(session):
             yield from self._resolver(account).problems()
 
-    def is_exact(self, of: Session | Account, place: Place | None = None) -> bool:
-        """Whether no required reference of a session, account or record fails to resolve (ASR-080).
+    def is_exact(self, of: Session | Account, row: int | None = None) -> bool:
+        """Whether all required references of a session, account or record resolve (ASR-080).
 
         A session whose captures contradict each other is not exact.
         """
         if isinstance(of, Session):
-            return not of.conflict and not any(self._inexact_places(a) for a in of.accounts)
-        places = self._inexact_places(of)
-        return not places if place is None else place not in places
+            return not of.conflict and not any(map(self._inexact_rows, of.accounts))
+        rows = self._inexact_rows(of)
+        return not rows if row is None else row not in rows
 
     def counts_ordinals(self, account: Account) -> bool:
         """Whether the registry says how native ordinals of the session map to its records."""
@@ -236,12 +240,12 @@ class Scope:
             resolver = self._resolvers[account] = Resolver(self, account)
         return resolver
 
-    def _inexact_places(self, account: Account) -> frozenset[Place]:
+    def _inexact_rows(self, account: Account) -> frozenset[int]:
         found = self._inexact.get(account)
         if found is None:
             found = self._inexact[account] = frozenset(
-                place
-                for place, resolution in self._resolver(account).problems_by_place()
+                row
+                for row, resolution in self._resolver(account).problems_by_row()
                 if resolution.required
             )
         return found
@@ -256,69 +260,55 @@ class Scope:
         sessions: list[Session] = []
         for capture in sorted(captures, key=lambda capture: capture.place):
             if capture.key is None:
-                sessions.append(Session(None, [Account([capture])]))
+                sessions.append(Session(None, [_alone(capture)]))
             else:
                 by_key[self._under(capture.key.at())].append(capture)
-        keyed = [Session(key, self._accounts_of(found)) for key, found in by_key.items()]
+        prints = self._fingerprints(by_key.values())
+
+        def digests(capture: Capture, likeness: Likeness) -> Sequence[bytes]:
+            fingerprint = prints[capture]
+            found = fingerprint.exact if likeness == "exact" else fingerprint.alike
+            return found[: len(capture.index)]
+
+        keyed = [
+            Session(key, list(map(Account, layouts(found, digests))))
+            for key, found in by_key.items()
+        ]
         keyed.sort(key=lambda session: session.canonical or "")
         return keyed + sessions
 
-    def _accounts_of(self, captures: list[Capture]) -> list[Account]:
-        """The accounts that the captures of one key give."""
-        if len(captures) == 1:
-            return [Account(captures)]
-        by_segment: defaultdict[str | None, list[Capture]] = defaultdict(list)
-        for capture in captures:
-            by_segment[None if capture.segment is None else capture.segment.id].append(capture)
-        sides = [side for found in by_segment.values() for side in self._sides(found)]
-        return _joined(sides)
+    def _fingerprints(self, keyed: Iterable[Sequence[Capture]]) -> dict[Capture, Fingerprint]:
+        """The fingerprints of the captures that have to be compared.
 
-    def _sides(self, captures: list[Capture]) -> list[list[Capture]]:
-        """Captures, put together where one has the records of the others, or their beginning.
-
-        The longest of each side stands first.
+        An input with several of them is read again once. Where it cannot be read any more, the
+        fingerprints have no digests.
         """
-        sides = [[capture] for capture in captures]
-        for how in ("exact", "alike"):
-            if len(sides) == 1:
-                break
-            longest_first = sorted(sides, key=lambda side: (-len(side[0].index), side[0].place))
-            merged: list[list[Capture]] = []
-            beginnings: dict[bytes, list[Capture]] = {}
-            for side in longest_first:
-                digests = self._digests(side[0], how)
-                into = beginnings.get(digests[-1]) if digests else None
-                if into is None:
-                    merged.append(side)
-                    beginnings.update((digest, side) for digest in reversed(digests))
-                else:
-                    into += side
-            sides = merged
-        return sides
-
-    def _digests(self, capture: Capture, how: str) -> list[bytes]:
-        """A digest of each beginning of the capture; none where it cannot be read as it was."""
-        fingerprint = capture.fingerprint
-        if fingerprint is None:
-            fingerprint = Fingerprint()
+        prints: dict[Capture, Fingerprint] = {}
+        unseen: dict[Any, list[Capture]] = {}
+        for capture in itertools.chain.from_iterable(map(rivals, keyed)):
+            prints[capture] = capture.fingerprint or Fingerprint()
+            if capture.fingerprint is None:
+                unseen.setdefault(os.fsdecode(capture.source), []).append(capture)
+        for several in unseen.values():
             try:
-                self._again(capture, fingerprint)
+                self._read_again(several[0], {one.number: prints[one] for one in several})
             except StreamError as error:
-                self._input_findings.append(_unreadable(error, capture.file))
-                return []
-        digests = fingerprint.exact if how == "exact" else fingerprint.alike
-        return digests[: len(capture.index)]
+                self._input_findings.append(_unreadable(error, several[0].file))
+                prints.update((capture, Fingerprint()) for capture in several)
+        return prints
 
-    def _again(self, capture: Capture, observer: Observer) -> None:
-        """Show the records of a capture to `observer`, reading the input again."""
+    def _read_again(self, capture: Capture, observers: Mapping[int, Observer]) -> None:
+        """Read the input of a capture again.
+
+        `observers` are shown the records of its streams, which are numbered from 0.
+        """
         if not is_lasting(capture.source):
             raise StreamError("no-file", "the input cannot be read twice", capture.file)
-        number = 0
+        numbers = itertools.count()
 
         def observe() -> tuple[Observer, ...]:
-            nonlocal number
-            number += 1
-            return (observer,) if number == capture.number + 1 else ()
+            observer = observers.get(next(numbers))
+            return () if observer is None else (observer,)
 
         streams = self._open(
             capture.source,
@@ -328,8 +318,8 @@ class Scope:
             found=False,
             max_line=self._max_line,
         )
-        for at, _ in enumerate(streams):
-            if at == capture.number:
+        for number, _ in enumerate(streams):
+            if number == max(observers):
                 break
 
 
@@ -427,30 +417,9 @@ class _Wanted:
                 self.found[at] = content.rstrip(b"\r\n")
 
 
-def _joined(sides: list[list[Capture]]) -> list[Account]:
-    """The accounts that sides make: one, where they are segments that go on from each other."""
-    segments = [side[0].segment for side in sides]
-    ids = {segment.id for segment in segments if segment is not None}
-    by_start: dict[str | None, list[Capture]] = {}
-    for side, segment in zip(sides, segments, strict=True):
-        if segment is not None:
-            by_start[segment.after if segment.after in ids else None] = side
-    chain: list[list[Capture]] = []
-    following = by_start.pop(None, None)
-    while following is not None:
-        chain.append(following)
-        segment = following[0].segment
-        following = None if segment is None else by_start.pop(segment.id, None)
-    # Two of one start, a circle, or a capture that is no segment: they do not make one session.
-    if len(chain) == len(sides):
-        repeats = [capture for side in chain for capture in side[1:]]
-        return [Account([side[0] for side in chain], repeats)]
-    sides.sort(key=lambda side: side[0].place)
-    return [Account(side[:1], side[1:]) for side in sides]
+def _alone(capture: Capture) -> Account:
+    return Account(Layout((capture,), (range(len(capture.index)),)))
 
-
-#: Findings about an input as such, which hold of every capture in it, read or not.
-_OF_INPUT = frozenset({"truncated-compression", "corrupt-compression"})
 
 _REASONS: Mapping[type[Ref], Any] = {
     RecordRef: "no-such-record",

@@ -2,183 +2,123 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from sessionref._codes import codes
-from sessionref._compiled import TURN_KEY
-from sessionref.findings import Finding
-from sessionref.refs import EntityRef, RecordRef, TurnRef
-from sessionref.streams.chains import join
-from sessionref.streams.envelope import ENTITY_KEY_OF_TYPE
-from sessionref.streams.outcomes import Ambiguous, Resolved, Unresolved
+from sessionref.scope.collect import References
+from sessionref.streams.joined import JoinedIndex
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
+    from sessionref.findings import Finding
     from sessionref.reference import SessionKey
     from sessionref.scope.capture import Capture
-    from sessionref.streams.outcomes import Hit, Outcome, Reason
+    from sessionref.scope.joining import Layout
+    from sessionref.streams.index import StreamIndex
+    from sessionref.streams.outcomes import Hit
 
-__all__ = ["Account", "Place", "Session"]
-
-
-class Place(NamedTuple):
-    """Where a record is in an account: the number of the segment, and the row in its index."""
-
-    segment: int
-    row: int
+__all__ = ["Account", "Session"]
 
 
 class Account:
-    """One consistent account of a session: what one capture tells, or several joined segments.
+    """One consistent account of a session, from one capture or from several that join.
 
-    `captures` are the captures that are read, one for each segment, in order. `repeats` are those
-    that say the same, or the beginning of it; they are not read.
+    `index` has the records of all of them, each once. `captures` are those that give records to it,
+    in order; `repeats` are the others, whose records these have too. `parts` are `captures`, each
+    with the rows in `index` of its records, -1 for a record that another capture gives.
     """
 
-    def __init__(self, captures: Sequence[Capture], repeats: Sequence[Capture] = ()) -> None:
-        self.captures = tuple(captures)
-        self.repeats = tuple(repeats)
+    def __init__(self, layout: Layout) -> None:
+        first = layout.captures[0]
+        self.index: StreamIndex = first.index
+        self.parts: tuple[tuple[Capture, Sequence[int]], ...] = ((first, range(len(first.index))),)
+        if any(max(rows) >= len(first.index) for rows in layout.rows[1:]):
+            indexes = [capture.index for capture in layout.captures]
+            self.index = joined = JoinedIndex([*zip(indexes, layout.rows, strict=True)])
+            given = [joined.given_by(number) for number in range(len(indexes))]
+            self.parts = tuple(
+                (capture, rows)
+                for capture, rows in zip(layout.captures, given, strict=True)
+                if max(rows) >= 0
+            )
+        self.captures = tuple(capture for capture, _ in self.parts)
+        self.repeats = tuple(c for c in layout.captures if c not in self.captures)
+        self._layout = layout
 
     @property
     def session(self) -> str | None:
         """The canonical form of the session's key."""
-        return self.captures[0].index.session
+        return self.index.session
 
     @property
     def header(self) -> Hit | None:
-        """The header of the first segment, None where there is none."""
-        index = self.captures[0].index
-        return index.hit(0) if index.header.content else None
+        """The first header, None where there is none."""
+        return self.index.hit(0) if self.index.header.content else None
 
     def __len__(self) -> int:
-        return sum(len(capture.index) for capture in self.captures)
+        return len(self.index)
 
-    def __iter__(self) -> Iterator[tuple[Place, Hit]]:
-        for segment, capture in enumerate(self.captures):
-            for row, hit in enumerate(capture.index):
-                yield Place(segment, row), hit
+    def origin(self, row: int) -> tuple[Capture, int]:
+        """The capture that gives the record in `row`, and its row there."""
+        if isinstance(self.index, JoinedIndex):
+            number, row = self.index.origin(row)
+            return self._layout.captures[number], row
+        return self.captures[0], row
 
-    def hit(self, place: Place) -> Hit:
-        """The record at `place`."""
-        return self.captures[place.segment].index.hit(place.row)
+    def capture_at(self, file: str | None, line: int) -> Capture:
+        """The one of `captures` that a line of a file belongs to."""
+        captures = self._captures_in[file]
+        return captures[max(0, bisect_right(captures, line, key=_first_line) - 1)]
 
-    def find(self, key: str | None, value: str) -> list[Place]:
-        """The records that `value` names: of a record ID, or with `key` of an entity or a turn.
+    @cached_property
+    def _captures_in(self) -> dict[str | None, list[Capture]]:
+        found: dict[str | None, list[Capture]] = {}
+        for capture in sorted(self.captures, key=_first_line):
+            found.setdefault(capture.file, []).append(capture)
+        return found
 
-        Of an entity the latest revisions of its chains. Several, unless it is a turn, make an
-        ambiguous ref. The header of a later segment is the session's header once more.
+    @cached_property
+    def references(self) -> References:
+        """What the records refer to. Raises TypeError in a scope that was read without that."""
+        parts = [(capture.references, rows) for capture, rows in self.parts]
+        return parts[0][0] if len(parts) == 1 else References.joined(parts)
+
+    def findings_of(self, capture: Capture) -> Iterator[Finding]:
+        """What is wrong with a capture of the account, as far as reading and joining it goes.
+
+        Links between revisions lead from one capture into another, so what is wrong with them shows
+        only in the index of all captures. Of a repeat only what is wrong with its input counts.
         """
-        if len(self.captures) > 1 and key is not None and key != TURN_KEY:
-            return list(self._joined.latest.get((key, value), ()))
-        found = [
-            Place(segment, row)
-            for segment, capture in enumerate(self.captures)
-            for row in capture.index.rows_of(key, value)
-        ]
-        only_headers = key is None and not any(place.row for place in found)
-        return found[:1] if only_headers else found
-
-    def order(self, place: Place) -> tuple[int, int]:
-        """What says which of two records is earlier: the segment, then `seq`."""
-        return place.segment, self.captures[place.segment].index.place(place.row)[1]
-
-    def resolve(self, ref: RecordRef | EntityRef | TurnRef) -> Outcome:
-        """What `ref` means in this account (ASR-063, 064, 075)."""
-        if len(self.captures) == 1:
-            return self.captures[0].index.resolve(ref)
-        reason: Reason
-        if isinstance(ref, RecordRef):
-            found, reason = self.find(None, ref.record_id), "no-such-record"
-        elif isinstance(ref, EntityRef):
-            found, reason = self.find(ref.key, ref.value), "no-such-entity"
+        if capture not in self.captures:
+            yield from (f for f in capture.index.findings if f.code in _OF_INPUT)
+        elif len(self.captures) == 1:
+            yield from capture.index.findings
         else:
-            found, reason = self.find(TURN_KEY, ref.turn_id), "no-such-turn"
-        if not found:
-            return Unresolved(reason, self.session)
-        hits = tuple(self.hit(place) for place in sorted(found, key=self.order))
-        if len(hits) == 1 or isinstance(ref, TurnRef):
-            return Resolved(hits, self.session)
-        return Ambiguous(hits, self.session)
+            yield from (f for f in capture.index.findings if not f.code.startswith("supersedes-"))
+            yield from self._link_findings.get(capture, ())
 
-    def superseded(self, segment: int) -> Collection[int]:
-        """The rows of a segment whose records others of the account supersede."""
-        if len(self.captures) == 1:
-            return self.captures[0].index.superseded
-        return self._joined.superseded[segment]
+    @cached_property
+    def _link_findings(self) -> dict[Capture, list[Finding]]:
+        found: dict[Capture, list[Finding]] = {}
+        for row, finding in self.index.link_findings:
+            found.setdefault(self.origin(row)[0], []).append(finding)
+        return found
 
     @property
     def findings(self) -> Iterator[Finding]:
-        """What is wrong with the streams of the account, as far as reading them goes.
-
-        Of several segments the links between revisions are those of all together.
-        """
-        joined = len(self.captures) > 1
-        for capture in self.captures:
-            for finding in capture.index.findings:
-                if not joined or not finding.code.startswith("supersedes-"):
-                    yield finding
-        if joined:
-            for code, place in self._joined.faults:
-                row = codes()[code]
-                hit = self.hit(place)
-                yield Finding(
-                    code=code,
-                    severity=row.severity,
-                    message=row.meaning,
-                    rule=row.rule,
-                    session=self.session,
-                    seq=hit.seq,
-                    id=hit.id,
-                    path="$.supersedes",
-                    file=hit.file,
-                    line=hit.line,
-                )
-
-    @cached_property
-    def _joined(self) -> _Joined:
-        """The chains of several segments, which go on from one into the next (ASR-065)."""
-        places = [place for place, _ in self]
-        rows = {place: row for row, place in enumerate(places)}
-        about = [self.captures[segment].index.place(row) for segment, row in places]
-        links = join(
-            {
-                rows[Place(segment, row)]: named
-                for segment, capture in enumerate(self.captures)
-                for row, named in capture.index.supersedes()
-            },
-            lambda record_id: [rows[place] for place in self.find(None, record_id)],
-            [kind for kind, _, _ in about],
-            # A record of an earlier segment is earlier, whatever its seq.
-            [
-                (place.segment << _BITS) + seq
-                for place, (_, seq, _) in zip(places, about, strict=True)
-            ],
-            [value for _, _, value in about],
-        )
-        latest: dict[tuple[str, str], list[Place]] = {}
-        for row, (kind, _, value) in enumerate(about):
-            if value is not None and row not in links.revisions:
-                latest.setdefault((ENTITY_KEY_OF_TYPE[kind], value), []).append(places[row])
-        superseded: list[set[int]] = [set() for _ in self.captures]
-        for row in links.revisions:
-            superseded[places[row].segment].add(places[row].row)
-        return _Joined(latest, superseded, [(code, places[row]) for code, row in links.faults])
+        """What is wrong with the captures of the account."""
+        for capture in (*self.captures, *self.repeats):
+            yield from self.findings_of(capture)
 
 
-class _Joined(NamedTuple):
-    """By entity key and value the latest revisions, by segment the rows that have later ones, and
-    the links that join nothing.
-    """  # noqa: D205
-
-    latest: dict[tuple[str, str], list[Place]]
-    superseded: list[set[int]]
-    faults: list[tuple[str, Place]]
+def _first_line(capture: Capture) -> int:
+    return capture.lines[0]
 
 
-#: More than any `seq` has.
-_BITS = 66
+#: Findings about an input as such, which hold of every capture in it, whether it gives records.
+_OF_INPUT = frozenset({"truncated-compression", "corrupt-compression"})
 
 
 class Session:

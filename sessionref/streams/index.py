@@ -8,7 +8,7 @@ from array import array
 from bisect import bisect_left
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-import msgspec
+from msgspec.structs import replace
 
 from sessionref._codes import codes
 from sessionref._compiled import TURN_KEY
@@ -29,7 +29,7 @@ from sessionref.streams.table import Table, fill
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from sessionref.findings import Severity
+    from sessionref.findings import Place
     from sessionref.reference import SessionKey
     from sessionref.streams.observe import Observe, Observer
     from sessionref.streams.outcomes import Outcome, Reason
@@ -189,13 +189,22 @@ class StreamIndex:
                 *self._table.findings,
                 *self.header.findings,
                 *self._repeated_ids(),
-                *self._broken_links(),
+                *(finding for _, finding in self.link_findings),
             ]
             if not self.header.content:
                 found.append(_no_header(self.file))
             found.sort(key=lambda finding: finding.line or 0)
-            self._findings = _in_session(found, self._session)
+            self._findings = tuple(map(self._placed, found))
         return self._findings
+
+    def _placed(self, finding: Finding) -> Finding:
+        """`finding` with the session, and with `seq` and ID where it is about the header."""
+        header = self._hit(0) if self.header.content else None
+        if header is None or finding.id is not None or finding.path is None:
+            return replace(finding, session=self._session)
+        if finding.line != header.line:
+            return replace(finding, session=self._session)
+        return replace(finding, session=self._session, seq=header.seq, id=header.id)
 
     @property
     def observers(self) -> tuple[Observer, ...]:
@@ -275,12 +284,30 @@ class StreamIndex:
 
     def row(self, hit: Hit) -> int:
         """The row of `hit`, from 0. Raises `StreamError`, code ``foreign-hit``, as `fetch` does."""
-        return self._row(hit)
+        row = self.find(hit)
+        if row is None:
+            raise StreamError("foreign-hit", "the hit is none of this index", self.file)
+        return row
+
+    def find(self, hit: Hit) -> int | None:
+        """The row of `hit`, from 0; None where it is no record of this stream."""
+        row = bisect_left(self._table.offsets, hit.offset)  # rows are in the order of offsets
+        return row if row < len(self._table) and self._hit(row) == hit else None
 
     @property
     def seqs(self) -> Sequence[int]:
         """The `seq` of each record, by row; not to be changed."""
         return self._table.seqs
+
+    @property
+    def order(self) -> Sequence[int]:
+        """What orders the records, by row: the lower is the earlier. Here it is `seq`."""
+        return self._table.seqs
+
+    @property
+    def columns(self) -> Table:
+        """What the index is made from; not to be changed."""
+        return self._table
 
     @property
     def types(self) -> Sequence[str]:
@@ -302,10 +329,9 @@ class StreamIndex:
         """The rows that other records supersede, each with the rows of those; not to be changed."""
         return self._valid_links().revisions
 
-    def place(self, row: int) -> tuple[str, int, str | None]:
-        """Type, `seq` and value of the entity key (None where there is none) of a row."""
-        table = self._table
-        return table.types[row], table.seqs[row], table.values[row]
+    def place(self, row: int) -> Place:
+        """Where the record in `row` stands."""
+        return self._hit(row).place
 
     def supersedes(self) -> Iterable[tuple[int, str]]:
         """The rows whose record has `supersedes`, with what it names; valid or not."""
@@ -360,14 +386,17 @@ class StreamIndex:
         A chain is what valid `supersedes` members join; a record without any is a chain of its own.
         Raises `StreamError`, code ``foreign-hit``, for a hit of another index.
         """
-        row = self._row(hit)
+        return tuple(map(self._hit, self._by_seq(self.chain(self.row(hit)))))
+
+    def chain(self, row: int) -> list[int]:
+        """The rows of the revision chain that the record in `row` belongs to, the oldest first."""
         links = self._valid_links()
         while row in links.target:
             row = links.target[row]
         chain = [row]
         for row in chain:  # which grows meanwhile
             chain += links.revisions.get(row, ())
-        return tuple(map(self._hit, self._by_seq(chain)))
+        return chain
 
     def fetch(self, hit: Hit) -> bytes:
         """The record of `hit` as it stands in the file, without line ending.
@@ -377,7 +406,7 @@ class StreamIndex:
         file no longer has the record at its place, ``foreign-hit`` for a hit of another index, and
         as `read` for a file that is gone.
         """
-        row = self._row(hit)
+        row = self.row(hit)
         origin = self._read_from()
         with OpenFile(origin.path) as opened:
             if origin.compressed:
@@ -484,7 +513,7 @@ class StreamIndex:
                 self._links = Links({}, {}, [])
                 return self._links
             self._links = join(
-                table.supersedes, self._rows_by_id().get, table.types, table.seqs, table.values
+                table.supersedes, self._rows_by_id().get, table.types, self.order, table.values
             )
         return self._links
 
@@ -519,15 +548,9 @@ class StreamIndex:
             table.lengths[row],
         )
 
-    def _row(self, hit: Hit) -> int:
-        row = bisect_left(self._table.offsets, hit.offset)  # rows are in the order of offsets
-        if row == len(self._table) or self._hit(row) != hit:
-            raise StreamError("foreign-hit", "the hit is none of this index", self.file)
-        return row
-
     def _by_seq(self, rows: Iterable[int]) -> list[int]:
-        seqs = self._table.seqs
-        return sorted(rows, key=lambda row: (seqs[row], row))
+        order = self.order
+        return sorted(rows, key=lambda row: (order[row], row))
 
     def _outcome(self, rows: Sequence[int], reason: Reason) -> Outcome:
         if len(rows) == 1:
@@ -552,27 +575,14 @@ class StreamIndex:
         for rows in self._rows_by_id().several.values():
             message = f"line {self._table.lines[rows[0]]} has the same record ID; both are kept"
             for row in rows[1:]:
-                yield self._finding(row, "duplicate-id", "warning", "ASR-017", message, "$.id")
+                yield Finding.at(self.place(row), "ASR-017", "duplicate-id", message, "$.id")
 
-    def _broken_links(self) -> Iterator[Finding]:
+    @property
+    def link_findings(self) -> Iterator[tuple[int, Finding]]:
+        """What is wrong with the links between revisions, each with the row of the record."""
         for code, row in self._valid_links().faults:
-            severity, meaning, *_ = table = codes()[code]
-            yield self._finding(row, code, severity, table.rule, meaning, "$.supersedes")
-
-    def _finding(
-        self, row: int, code: str, severity: Severity, rule: str | None, message: str, path: str
-    ) -> Finding:
-        return Finding(
-            code=code,
-            severity=severity,
-            message=message,
-            rule=rule,
-            seq=self._table.seqs[row],
-            id=self._table.ids[row],
-            path=path,
-            file=self.file,
-            line=self._table.lines[row],
-        )
+            known = codes()[code]
+            yield row, Finding.at(self.place(row), known.rule, code, known.meaning, "$.supersedes")
 
 
 def read_streams(
@@ -632,7 +642,7 @@ def _first_header(chunks: Iterable[bytes], file: str | None, max_line: int) -> H
     if not header.content:
         found.append(_no_header(file))
     findings = _in_session([*found, *header.findings], header.session)
-    return msgspec.structs.replace(header, findings=findings)
+    return replace(header, findings=findings)
 
 
 def _each_record(
@@ -683,7 +693,7 @@ def _no_header(file: str | None) -> Finding:
 
 
 def _in_session(found: Iterable[Finding], session: str | None) -> tuple[Finding, ...]:
-    return tuple(msgspec.structs.replace(finding, session=session) for finding in found)
+    return tuple(replace(finding, session=session) for finding in found)
 
 
 def _origin_of(

@@ -10,6 +10,8 @@ from typing import ClassVar, Literal, TypeAlias
 
 import msgspec
 
+from sessionref.findings import Place
+
 __all__ = ["Ambiguous", "Hit", "Outcome", "Reason", "Resolved", "Unresolved"]
 
 Reason = Literal[
@@ -43,6 +45,11 @@ class Hit(msgspec.Struct, frozen=True):
     line: int
     offset: int
     length: int
+
+    @property
+    def place(self) -> Place:
+        """Where the record stands, as far as people care."""
+        return Place(self.session, self.seq, self.id, self.file, self.line)
 
 
 class Resolved(msgspec.Struct, frozen=True):

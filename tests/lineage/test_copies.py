@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from lineage_streams import NF, Stream, lineage_of, none
+from lineage_streams import NF
 
+from sessionref.findings import Place
 from sessionref.lineage.copies import CopiedFrom, read_copied_from
-from sessionref.lineage.places import Faults, Place
+from sessionref.lineage.places import Faults
 from sessionref.refs import EntityRef
 
 
@@ -42,14 +43,3 @@ def test_each_fault_of_a_mark_stands_at_its_member(mark, expected):
     found, faults = read(mark)
     assert faults == [("ASR-413", code, f"$.copiedFrom{path}") for code, path in expected]
     assert isinstance(found, CopiedFrom)
-
-
-def test_the_chain_of_a_copy_whose_mark_cannot_be_read_ends_there():
-    """The mark is a step all the same."""
-    stream = Stream("a", none())
-    stream.message(copiedFrom=5)
-    lineage = lineage_of(stream)
-    index = lineage.by_key["codex:a"].streams[0].index
-    ((mark, outcome),) = lineage.copy_chain(index.hit(1))
-    assert mark == CopiedFrom()
-    assert outcome.state == "unresolved"

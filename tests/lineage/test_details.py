@@ -10,6 +10,7 @@ from lineage_streams import (
     copied,
     edges,
     findings,
+    findings_under,
     lineage_of,
     named,
     none,
@@ -19,18 +20,16 @@ from lineage_streams import (
     usage,
 )
 
-from sessionref.lineage import graph
+from sessionref.findings import Place
 from sessionref.lineage.calls import position
 from sessionref.lineage.explain import explain
-from sessionref.lineage.faults import faults_of
 from sessionref.lineage.faults import usage as usage_faults
 from sessionref.lineage.forest import Edge
-from sessionref.lineage.places import Place
 from sessionref.usage import Sum
 
 
 def counts(lineage, name, record):
-    (stream,) = lineage.by_key[name].streams
+    (stream,) = lineage.by_key[name].accounts
     (at,) = stream.index.rows_of(None, record)
     return explain(lineage, stream.index.hit(at)).counts
 
@@ -59,7 +58,10 @@ def test_both_groups_of_an_unclear_aggregate_are_left_out():
     stream = Stream("a", none())
     report(stream, 9, covers="day", cost=[{"amount": "1", "currency": "USD"}])
     lineage = lineage_of(stream)
-    assert [(item.group, item.left_out) for item in lineage.totals.items(0, 0)] == [
+    assert [
+        (item.group, item.left_out)
+        for item in lineage.totals.items(lineage.sessions[0].accounts[0])
+    ] == [
         ("tokens", "no-coverage"),
         ("cost", "no-coverage"),
     ]
@@ -171,17 +173,20 @@ def test_an_announcement_is_exact_only_of_a_child_that_is_there():
     assert {e.exact for e in lineage_of(parent, other, Stream("k")).forest.edges} == {False}
 
 
+def at(seq: int, file: str | None, line: int) -> Place:
+    """The place of a record."""
+    return Place("codex:a", seq, "h", file, line)
+
+
 def test_edges_that_claim_the_same_stand_in_the_order_of_their_places():
-    """By `seq`, then file, then line; what is not known is first."""
+    """By `seq`, then file, then line; what has no file is first."""
     places = [
-        Place(),
-        Place(line=1),
-        Place(line=2),
-        Place(file="A", line=1),
-        Place(file="B", line=1),
-        Place(seq=0),
-        Place(seq=1),
-        Place(seq=1, file="A"),
+        at(0, None, 1),
+        at(0, None, 2),
+        at(0, "A", 1),
+        at(0, "B", 1),
+        at(1, None, 1),
+        at(1, "A", 1),
     ]
     edges = [
         Edge("codex:a", "codex:b", "spawnedBy", "native_field", "resolved", True, place, "$")
@@ -220,12 +225,6 @@ def test_cycles_are_among_the_faults():
     assert findings(lineage_of(first, second)) == [(None, "lineage-cycle")]
 
 
-def test_a_route_goes_on_behind_what_was_seen():
-    """A node that leads back first leads on all the same."""
-    ways = {"s": ["a"], "a": ["s", "e"], "e": []}
-    assert graph.route("s", "e", ways.__getitem__) == ["s", "a", "e"]
-
-
 # -- Records and measures ------------------------------------------------------------------------
 
 
@@ -262,17 +261,6 @@ def test_a_record_that_names_itself_as_its_first_writing_counts():
     assert row(lineage_of(stream), "a") == (5, 0, 0)
 
 
-def test_a_chain_of_copies_says_why_it_ends():
-    """A session that is not there is another reason than a record that is not named."""
-    stream = Stream("a", none())
-    stream.copy(source="gone")
-    stream.copy(source="b")
-    lineage = lineage_of(stream, Stream("b"))
-    index = lineage.by_key["codex:a"].streams[0].index
-    reasons = [lineage.copy_chain(index.hit(at))[-1][1].reason for at in (1, 2)]
-    assert reasons == ["no-such-session", "no-such-record"]
-
-
 def test_a_marked_record_at_the_end_of_a_prefix_is_one_copy():
     """It is a copy for two reasons, and counts once among the records."""
     stream = Stream("a", copied("r2"))
@@ -292,7 +280,9 @@ def test_findings_about_announcements_stand_at_their_members():
     parent.subagent("a", callId="c")
     parent.subagent("a", callId="c")
     lineage = lineage_of(parent, Stream("k", {"spawnedBy": named("p")}))
-    found = [one for rule in ("411", "412", "424") for one in faults_of(lineage, f"ASR-{rule}")]
+    found = [
+        one for rule in ("411", "412", "424") for one in findings_under(lineage, f"ASR-{rule}")
+    ]
     assert [(one.code, one.path) for one in found] == [
         ("missing-child-session", "$.childSession"),
         ("no-announcement", "$"),
@@ -314,7 +304,7 @@ def test_notes_on_aggregates_say_how_many():
     report(stream, 1, covers="day")
     report(stream, 2, covers="week")
     (note,) = lineage_of(stream).totals.notes
-    assert note.message.startswith("2 aggregate(s): each does not say")
+    assert note.message.startswith("2 aggregate(s): each counts nowhere, because it does not say")
 
 
 @pytest.mark.parametrize(
@@ -332,7 +322,7 @@ def test_a_mark_without_a_proof_is_a_fault_under_its_rule():
     """ASR-413, at the proof."""
     stream = Stream("a", none())
     stream.message(copiedFrom={"session": "codex:b", "proof": "looks alike"})
-    (finding,) = faults_of(lineage_of(stream), "ASR-413")
+    (finding,) = findings_under(lineage_of(stream), "ASR-413")
     assert (finding.code, finding.path, finding.severity) == (
         "bad-proof",
         "$.copiedFrom.proof",
@@ -346,7 +336,7 @@ def test_claims_after_other_facets_are_compared():
     parent.subagent("k", callId="c1")
     child = Stream("k", {"forkedFrom": named("x")})
     child.declare(spawnedBy=named("p", record="callId=c2"))
-    (finding,) = faults_of(lineage_of(parent, child), "ASR-412")
+    (finding,) = findings_under(lineage_of(parent, child), "ASR-412")
     assert (finding.code, finding.severity, finding.seq) == ("calls-differ", "warning", 1)
     assert finding.path == "$.lineage.spawnedBy.record"
     assert "'c2'" in finding.message
@@ -442,7 +432,7 @@ def test_another_spawner_is_a_warning_at_the_session_that_is_named():
     other = Stream("q", none())
     other.subagent("k")
     child = Stream("k", {"spawnedBy": named("p")})
-    (finding,) = faults_of(lineage_of(parent, other, child), "ASR-412")
+    (finding,) = findings_under(lineage_of(parent, other, child), "ASR-412")
     assert (finding.code, finding.severity) == ("spawners-differ", "warning")
     assert (finding.session, finding.path) == ("codex:k", "$.lineage.spawnedBy.session")
 
@@ -451,7 +441,7 @@ def test_a_mirror_of_many_is_a_fault_where_it_says_that_it_is_one():
     """ASR-422: also in a declaration."""
     stream = Stream("w", {"executedBy": [named("a"), named("b")]})
     stream.add("declaration", authority="mirror")
-    (finding,) = faults_of(lineage_of(stream), "ASR-422")
+    (finding,) = findings_under(lineage_of(stream), "ASR-422")
     assert (finding.seq, finding.path, finding.severity) == (1, "$.authority", "error")
 
 
@@ -467,7 +457,7 @@ def test_findings_under_no_rule():
     assert (use.rule, use.code, use.severity) == (None, "bad-member", "error")
     assert use.path == "$.usage.outputTokens"
     second.subagent("c#r1")
-    missing, other = faults_of(lineage_of(first, second), "ASR-411")
+    missing, other = findings_under(lineage_of(first, second), "ASR-411")
     assert {(one.severity, one.path) for one in (missing, other)} == {("error", "$.childSession")}
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 from lineage_streams import NF, Stream, copied, findings, lineage_of, named, none
 
+from sessionref.findings import Place
 from sessionref.lineage.effective import Declared, effective_lineage
-from sessionref.lineage.places import Place
 
 
 def effective(*lineages, **last):
-    declared = [Declared(Place(seq=at), one) for at, one in enumerate(lineages)]
+    declared = [Declared(Place(None, at, "h", None, 1), one) for at, one in enumerate(lineages)]
     declared[-1] = declared[-1]._replace(**last)
     return effective_lineage(declared)
 

@@ -10,7 +10,7 @@ from sessionref.registry import Registry
 
 
 def explained(lineage, name, record):
-    (stream,) = lineage.by_key[name].streams[:1]
+    (stream,) = lineage.by_key[name].accounts[:1]
     (row,) = stream.index.rows_of(None, record)
     found = explain(lineage, stream.index.hit(row))
     return found.counts, found.rule, found.reason
@@ -154,13 +154,13 @@ def test_a_record_of_another_scope_is_refused():
     one.call()
     other.call()
     lineage, foreign = lineage_of(one), lineage_of(other)
-    hit = foreign.sessions[0].streams[0].index.hit(1)
+    hit = foreign.sessions[0].accounts[0].index.hit(1)
     with pytest.raises(LookupError):
         explain(lineage, hit)
     longer = Stream("a", none())
     longer.call()
     longer.call()
-    hit = lineage_of(longer).sessions[0].streams[0].index.hit(2)
+    hit = lineage_of(longer).sessions[0].accounts[0].index.hit(2)
     with pytest.raises(LookupError):
         explain(lineage, hit)
 
@@ -171,7 +171,7 @@ def test_a_stream_without_a_session_can_be_asked():
     del broken.records[0]["sessionId"]
     broken.call()
     lineage = lineage_of(broken, Stream("z"))
-    hit = lineage.sessions[-1].streams[0].index.hit(1)
+    hit = lineage.sessions[-1].accounts[0].index.hit(1)
     assert explain(lineage, hit).counts == "counted"
 
 
@@ -186,7 +186,7 @@ def test_names_of_a_users_registry_are_understood():
     stream = Stream("com.example.ours:a", none())
     stream.call()
     lineage = lineage_of(stream, registry=registry)
-    hit = lineage.by_key["ours:a"].streams[0].index.hit(1)
+    hit = lineage.by_key["ours:a"].accounts[0].index.hit(1)
     found = explain(lineage, hit)
     assert found.counts == "counted"
     assert found.originality == lineage.verdict(hit)
@@ -198,7 +198,7 @@ def test_records_with_one_id_are_told_apart():
     stream.add("inference", id="x", inferenceId="m", usage=usage(1))
     stream.add("message", id="x")
     lineage = lineage_of(stream)
-    index = lineage.sessions[0].streams[0].index
+    index = lineage.sessions[0].accounts[0].index
     assert [explain(lineage, index.hit(row)).reason for row in (1, 2)] == [
         "inherits-none",
         "no-usage",

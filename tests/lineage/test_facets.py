@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 from lineage_streams import NF, Stream, findings, lineage_of, named
 
+from sessionref.findings import Place
 from sessionref.lineage.facets import REASONS, read_facets, root_conflicts
-from sessionref.lineage.places import Faults, Place
+from sessionref.lineage.places import Faults
 from sessionref.refs import EntityRef, RecordRef, TurnRef
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import random
 
 import pytest
@@ -221,7 +220,7 @@ def test_why_names_the_file(tmp_path):
 
 
 def test_walks_up_and_down():
-    """Ancestors, descendants, paths: nearest first, each once."""
+    """Ancestors and descendants: nearest first, each once."""
     forest = forest_of(
         Stream("a", {"spawnedBy": named("b"), "forkedFrom": named("c")}),
         Stream("b", {"continues": named("d", reason="idle")}),
@@ -231,15 +230,6 @@ def test_walks_up_and_down():
     assert list(forest.ancestors("codex:a")) == ["codex:b", "codex:c", "codex:d"]
     assert list(forest.descendants("codex:d")) == ["codex:b", "codex:c", "codex:a"]
     assert list(forest.ancestors("codex:a", {"spawnedBy"})) == ["codex:b"]
-    assert forest.path("codex:a", "codex:d") == ("codex:a", "codex:b", "codex:d")
-    assert forest.path("codex:a", "codex:a") == ("codex:a",)
-    assert forest.path("codex:d", "codex:a") is None
-    assert sorted(forest.paths("codex:a", "codex:d")) == [
-        ("codex:a", "codex:b", "codex:d"),
-        ("codex:a", "codex:c", "codex:d"),
-    ]
-    assert list(forest.paths("codex:a", "codex:a")) == [("codex:a",)]
-    assert list(forest.paths("codex:d", "codex:a")) == []
 
 
 def test_families_hang_together_by_any_edge():
@@ -276,9 +266,6 @@ def test_cycles_are_found_and_named():
     ]
     assert sorted(len(cycle.edges) for cycle in forest.cycles) == [1, 2, 3]
     assert list(forest.ancestors("codex:a")) == ["codex:b", "codex:c"]
-    assert list(forest.paths("codex:t", "codex:c")) == [
-        ("codex:t", "codex:a", "codex:b", "codex:c")
-    ]
     assert [one.code for one in forest.findings] == ["lineage-cycle"] * 3
     assert forest.family_of["codex:a"].name == "codex:a"
 
@@ -346,23 +333,11 @@ def test_a_chain_of_100000_sessions_is_walked():
     """No walk recurses, and none is quadratic."""
     count = 100_000
     onward = lambda node: (node + 1,) if node + 1 < count else ()  # noqa: E731
-    back = lambda node: (node - 1,) if node else ()  # noqa: E731
     assert sum(1 for _ in graph.reach(0, onward)) == count - 1
-    assert len(graph.route(0, count - 1, onward) or ()) == count
-    assert len(next(graph.routes(0, count - 1, onward, back))) == count
     assert len(graph.components(range(count), onward)) == 1
     assert len(graph.strong_components(range(count), onward)) == count
     round_trip = lambda node: ((node + 1) % count,)  # noqa: E731
     assert len(graph.strong_components(range(count), round_trip)) == 1
-
-
-def test_ways_enter_neither_dead_ends_nor_circles():
-    """Only nodes from which the end can be reached, each once on a way."""
-    links = {0: [1, 2, 3], 1: [0, 4], 2: [2], 3: [], 4: []}
-    back = {4: [1], 1: [0], 0: [1], 2: [0, 2], 3: [0]}
-    assert list(graph.routes(0, 4, lambda node: links[node], lambda node: back[node])) == [
-        [0, 1, 4]
-    ]
 
 
 graphs = st.lists(st.tuples(st.integers(0, 7), st.integers(0, 7)), max_size=20)
@@ -381,22 +356,3 @@ def test_strong_components_agree_with_reachability(links):
             assert mutual is (node in group)
     order = {node: at for at, group in enumerate(found) for node in group}
     assert all(order[b] <= order[a] for a, b in links)
-
-
-@given(graphs, st.integers(0, 7), st.integers(0, 7))
-def test_routes_are_simple_and_complete(links, start, end):
-    """Every way passes no node twice; there is one exactly where `end` is reached."""
-    links = set(links)
-    onward = lambda node: sorted(b for a, b in links if a == node)  # noqa: E731
-    back = lambda node: sorted(a for a, b in links if b == node)  # noqa: E731
-    shortest = graph.route(start, end, onward)
-    some = []
-    for way, _ in zip(graph.routes(start, end, onward, back), range(50), strict=False):
-        some.append(way)
-    assert bool(some) is (shortest is not None)
-    for way in some:
-        assert len(set(way)) == len(way)
-        assert way[0] == start
-        assert way[-1] == end
-        assert all(step in links for step in itertools.pairwise(way))
-        assert len(way) >= len(shortest)

@@ -11,7 +11,7 @@ COLUMNS = ("rows", "tokens", "requests", "costs", "unmeasured", "derived", "faul
 
 def gathered(stream):
     (session,) = lineage_of(stream).sessions
-    return session.streams[0].gathered
+    return session.accounts[0].gathered
 
 
 def names(found):

@@ -11,7 +11,7 @@ from sessionref.scope.scope import Scope
 
 
 def reasons(lineage, name="codex:a"):
-    (stream,) = lineage.by_key[name].streams
+    (stream,) = lineage.by_key[name].accounts
     return [
         None if (one := stream.verdict(at)) is None else one.reason
         for at in range(len(stream.index))
@@ -223,7 +223,7 @@ def test_a_conflict_leaves_no_original():
     session = found.by_key["codex:a"]
     assert session.conflict
     assert session.records == (0, 1, 2)
-    values = {stream.verdict(1).reason for stream in session.streams}
+    values = {stream.verdict(1).reason for stream in session.accounts}
     assert values == {"identity-conflict"}
     assert session.lineage.inherits is None
     assert len(session.lineages) == 2
@@ -235,12 +235,12 @@ def test_labels_for_displays():
     stream.message()
     stream.message()
     found = lineage_of(stream, Stream("b"))
-    (index,) = (one.index for one in found.by_key["codex:a"].streams)
+    (index,) = (one.index for one in found.by_key["codex:a"].accounts)
     assert [label(found.verdict(index.hit(at))) for at in range(3)] == [None, "copy", None]
     other = Stream("b")
     other.message()
     found = lineage_of(other)
-    assert label(found.verdict(found.sessions[0].streams[0].index.hit(1))) == "may be a copy"
+    assert label(found.verdict(found.sessions[0].accounts[0].index.hit(1))) == "may be a copy"
 
 
 def test_a_scope_that_nobody_observed_is_refused():

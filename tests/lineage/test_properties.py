@@ -183,7 +183,7 @@ def originality(lineage):
             stream.verdict(row) and stream.verdict(row).value for row in range(len(stream.index))
         ]
         for session in lineage.sessions
-        for stream in session.streams
+        for stream in session.accounts
     }
 
 
@@ -284,7 +284,7 @@ def test_explanations_agree_with_the_totals(family):
     """Whatever is explained as counted is counted, in a scope of one session."""
     for stream in family:
         lineage = lineage_of(stream)
-        (index,) = (one.index for one in lineage.sessions[0].streams)
+        (index,) = (one.index for one in lineage.sessions[0].accounts)
         found = [explain(lineage, hit) for hit in index]
         counted = [one for one in found if one.counts == "counted"]
         total = lineage.totals.total

@@ -289,11 +289,14 @@ def test_only_what_may_be_another_record_of_a_call_is_shared():
     own.call(5, inferenceId="m", request="q")
     fork.copy("inference", inferenceId="m", requestId="q", usage=usage(5))
     fork.call(5, inferenceId="m", request="q")
-    totals = lineage_of(own, fork).totals
-    shared = totals.shared_call(0, 0, 0, 0)
-    assert shared == totals.shared_call(1, 0, 0, 1)
-    assert [(one.session, one.account) for one in shared.entries] == [(0, 0), (1, 0)]
-    assert totals.shared_call(1, 0, 0, 0) is None
+    lineage = lineage_of(own, fork)
+    first, second = lineage.sessions
+    shared, mine = lineage.totals.shared_call(first, first.accounts[0], 0)
+    again, other = lineage.totals.shared_call(second, second.accounts[0], 1)
+    assert shared == again
+    assert shared.entries == [mine, other]
+    assert [one.account for one in shared.entries] == [first.accounts[0], second.accounts[0]]
+    assert lineage.totals.shared_call(second, second.accounts[0], 0) is None
 
 
 def test_a_copy_is_no_second_holder():
@@ -489,7 +492,7 @@ def test_segments_are_one_session():
     second.add("inference", id="n2", inferenceId="w", usage=usage(5))
     lineage = lineage_of(first, second)
     session = lineage.by_key["codex:a"]
-    assert len(session.streams) == 2
+    assert len(session.accounts[0].account.captures) == 2
     assert not session.conflict
     assert row(lineage, "a") == (9, 3, 0)
     assert session.records == (3, 2, 0)

@@ -268,7 +268,7 @@ def test_an_ambiguity_inside_one_session_stays_one():
     """Two records of one key are candidates of a raw ref as well."""
     found = scope(stream(A, A), stream(sid="t"))
     assert [hit.id for hit in found.resolve("messageId=a").candidates] == ["r1", "r2"]
-    assert set(next(iter(found)).accounts[0].superseded(0)) == set()
+    assert set(next(iter(found)).accounts[0].index.superseded) == set()
 
 
 def test_session_references_resolve_in_their_session():
@@ -363,7 +363,7 @@ def test_linked_segments_are_one_session():
         assert (session.conflict, len(session.accounts)) == (False, 1)
         account = session.accounts[0]
         assert [capture.segment.id for capture in account.captures] == ["p1", "p2"]
-        assert [hit.id for _, hit in account] == ["h", "r1", "h", "q1", "q2"]
+        assert [hit.id for hit in account.index] == ["h", "r1", "h", "q1", "q2"]
         assert found.resolve("codex:s#messageId=a").first.id == "r1"
         assert [hit.id for hit in found.resolve("codex:s#turnId=t").records] == ["r1", "q1"]
         assert found.resolve("codex:s#r9") == sr.Unresolved("no-such-record", "codex:s")
@@ -388,7 +388,7 @@ def test_a_revision_may_supersede_a_record_of_an_earlier_segment():
     assert found.resolve("codex:s#messageId=a").first.id == "q1"
     assert list(found.findings) == []
     (account,) = next(iter(found)).accounts
-    assert [set(account.superseded(segment)) for segment in (0, 1)] == [{1}, set()]
+    assert set(account.index.superseded) == {1}
     assert [shown(r)[1:] for r in found.resolutions()] == [
         ("resolved", ["q1"]),
         ("resolved", ["r1"]),

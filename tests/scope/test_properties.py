@@ -228,4 +228,5 @@ def test_a_session_in_segments_means_what_it_means_in_one(history):
         if one.state == "resolved":
             assert [hit.id for hit in one.records] == [hit.id for hit in other.records]
     assert sid == session.key.session_id
-    assert all(a <= b for a, b in pairwise(place.segment for place, _ in session.accounts[0]))
+    index = session.accounts[0].index
+    assert all(a <= b for a, b in pairwise(index.order))

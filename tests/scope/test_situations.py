@@ -175,9 +175,9 @@ def test_E_10_a_pointer_to_a_record_that_was_never_written():
     assert (problem.value, problem.exact, problem.required) == ("u7", False, True)
     account = session.accounts[0]
     assert not found.is_exact(session)
-    places = {hit.id: place for place, hit in account}
-    assert not found.is_exact(account, places["r1"])
-    assert found.is_exact(account, places["r2"])
+    rows = {hit.id: row for row, hit in enumerate(account.index)}
+    assert not found.is_exact(account, rows["r1"])
+    assert found.is_exact(account, rows["r2"])
 
 
 def test_E_11_circles_end():

@@ -100,6 +100,6 @@ def test_the_columns_of_an_index(index, record):
         [None, "t", "t"],
         [None, "c", "c"],
     )
-    assert read.place(2) == ("tool_call", 2, "c")
+    assert read.place(2) == read.hit(2).place == ("codex:s1", 2, "r2", None, 3)
     assert (dict(read.supersedes()), dict(read.superseded)) == ({2: "r1"}, {1: [2]})
     assert read.row(read.hit(2)) == 2

@@ -119,7 +119,7 @@ def _agent(forest: Forest, name: str) -> str | None:
 
 def escaped_id(session: SessionLineage) -> str | None:
     """The session ID of one without a key, where it has no UTF-8 form, escaped."""
-    return None if session.session is not None else session.streams[0].index.header.escaped_id
+    return None if session.session is not None else session.accounts[0].index.header.escaped_id
 
 
 def label(row: Row) -> str:

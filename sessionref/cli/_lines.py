@@ -6,6 +6,7 @@ comes out belongs to line n of what went in. Nothing here imports click.
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import TYPE_CHECKING, cast
 
@@ -67,7 +68,7 @@ def translate(references: Sequence[str], lines: Lines) -> int:
     Returns the exit code: 0, 1 where some were no references, 3 where some could not be read.
     """
     label = "argument " if references else "stdin:"
-    blocks = iter([(1, [*references])]) if references else _blocks()
+    blocks = iter([(1, [*map(_argument, references)])]) if references else _blocks()
     out = sys.stdout.buffer
     hide = shown if sys.stdout.isatty() else None
     good = lines.good
@@ -90,6 +91,14 @@ def translate(references: Sequence[str], lines: Lines) -> int:
         out.write("\n".join(written).encode())
         out.flush()
     return code
+
+
+def _argument(text: str) -> str:
+    """An argument as UTF-8, in which references are written whatever the locale."""
+    try:
+        return os.fsencode(text).decode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:  # a lone surrogate: only a caller in this process can give that
+        return text
 
 
 def _blocks() -> Iterator[tuple[int, list[str] | None]]:

@@ -18,7 +18,8 @@ README = ROOT / "README.md"
 def test_demo_shows_a_record_an_entity_and_a_turn():
     """All in it resolves but what is shown as ambiguous or bad; tree and totals end it."""
     environment = {**os.environ, "BIN": str(Path(sys.executable).parent)}
-    environment.pop("COLUMNS", None)  # a width that somebody set would shorten IDs
+    # The picture in the README has marks beyond ASCII.
+    environment |= {"PYTHONUTF8": "1", "LC_ALL": "C.UTF-8"}
     done = subprocess.run(
         ["sh", str(DEMO)],
         env=environment,

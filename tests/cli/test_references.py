@@ -13,6 +13,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import sessionref as sr
+from sessionref import cli
 from sessionref.cli import _lines, _references
 from sessionref.cli._app import program
 
@@ -343,7 +344,7 @@ class TestTerminal:
 
 def process(*arguments: str, stdin: bytes = b"", **env: str) -> subprocess.CompletedProcess[bytes]:
     return subprocess.run(
-        [sys.executable, "-m", "sessionref", *arguments],
+        [sys.executable, "-m", "sessionref", *(one.encode() for one in arguments)],
         input=stdin,
         capture_output=True,
         check=False,
@@ -362,6 +363,11 @@ class TestProcess:
             short.stdout,
             short.stderr,
         )
+
+    def test_arguments_are_utf8_in_a_locale_that_is_not(self, capsysbinary):
+        """Python hands on what ASCII cannot decode as surrogates."""
+        assert cli.main(["canonical", "com.openai.codex:\udcc3\udca9"]) == 0
+        assert capsysbinary.readouterr().out == "codex:é\n".encode()
 
     def test_octets_of_arguments_that_are_no_utf8(self):
         """Undecodable arguments end in a report, not a traceback."""

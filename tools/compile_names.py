@@ -25,10 +25,6 @@ def _read(path: Path) -> dict[str, Any]:
     return tomllib.loads(path.read_text(encoding="utf-8"))
 
 
-def _quoted(texts: list[str]) -> str:
-    return ", ".join(f'"{text}"' for text in texts)
-
-
 def render() -> str:
     """The text of the module. Ends the program where the names need a new version first."""
     entries = [_read(path) for path in (DATA / "agents").glob("*.toml")]
@@ -39,24 +35,12 @@ def render() -> str:
             "The names in data/agents are not those of the last version in data/registry.toml: "
             "add a version (see docs/registry.md)."
         )
-    keys = _read(DATA / "entity_keys.toml")["keys"]
     lines = [
-        '"""The names of the registry and the entity keys. Written by tools/compile_names.py."""',
-        "",
-        "#: The version of the built-in registry.",
-        f'REGISTRY_VERSION = "{latest["version"]}"',
+        '"""The names of the registry. Written by tools/compile_names.py."""',
         "",
         "#: The short name of each registered reverse-DNS name.",
         "SHORT_NAMES: dict[str, str] = {",
         *(f'    "{names[short]}": "{short}",' for short in sorted(names)),
-        "}",
-        "",
-        "#: Every registered short name.",
-        "REGISTERED: frozenset[str] = frozenset(SHORT_NAMES.values())",
-        "",
-        "#: The record types that each entity key refers to.",
-        "ENTITY_KEY_TYPES: dict[str, tuple[str, ...]] = {",
-        *(f'    "{row["key"]}": ({_quoted(row["types"])},),' for row in keys),
         "}",
     ]
     return "\n".join(lines) + "\n"

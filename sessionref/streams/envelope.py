@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tomllib
+from importlib import resources
 from typing import Annotated, TypeAlias
 
 import msgspec
@@ -9,18 +11,16 @@ from msgspec import UNSET, UnsetType
 
 __all__ = ["ENTITY_KEY_OF_TYPE", "MEMBERS", "Envelope", "Text"]
 
-#: The entity key that identifies records of a type (ASR-064 to 066). A member of the same name on a
-#: record of another type points at something; it is no identity.
-ENTITY_KEY_OF_TYPE: dict[str, str] = {
-    "message": "messageId",
-    "tool_call": "callId",
-    "inference": "inferenceId",
-    "terminal": "terminalId",
-    "plan": "planId",
-    "compaction": "compactionId",
-    "permission": "requestId",
-    "question": "requestId",
-}
+
+def _entity_keys() -> dict[str, str]:
+    text = (resources.files("sessionref") / "data" / "entity_keys.toml").read_text("utf-8")
+    return {kind: row["key"] for row in tomllib.loads(text)["keys"] for kind in row["types"]}
+
+
+#: The entity key that identifies records of a type (ASR-064 to 066), from `data/entity_keys.toml`,
+#: so that the official table can replace it. A member of the same name on a record of another type
+#: points at something; it is not an identity.
+ENTITY_KEY_OF_TYPE: dict[str, str] = _entity_keys()
 
 #: A member that is text or absent; null is absent, and told apart so that it can be written back.
 Text: TypeAlias = str | UnsetType | None

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import ast
 import importlib.util
-import tomllib
-from importlib import resources
 from pathlib import Path
 
 import pytest
 
 from sessionref import _names
-from sessionref.refs import ENTITY_KEYS
 from sessionref.registry import Registry, _published
 
 SCRIPT = Path(__file__).parents[2] / "tools" / "compile_names.py"
@@ -28,11 +25,10 @@ def compiler():
 
 
 def test_the_names_agree_with_the_registry():
-    """Parsing knows exactly the names of the built-in registry, and its version."""
+    """Parsing knows exactly the names of the built-in registry."""
     default = Registry.default()
     assert {one.reverse_dns: one.short for one in default.values()} == _names.SHORT_NAMES
-    assert set(default) == _names.REGISTERED
-    assert default.version == _names.REGISTRY_VERSION
+    assert set(default) == set(_names.SHORT_NAMES.values())
 
 
 def test_the_last_published_version_holds_the_names():
@@ -77,13 +73,3 @@ def test_the_module_imports_nothing():
     """Importing the names costs next to nothing: the module holds literals only."""
     tree = ast.parse(Path(_names.__file__).read_text(encoding="utf-8"))
     assert not [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
-
-
-def test_the_entity_keys_agree():
-    """The table of entity keys, the module and the grammar hold the same keys."""
-    text = (resources.files("sessionref") / "data" / "entity_keys.toml").read_text("utf-8")
-    rows = tomllib.loads(text)["keys"]
-    assert {row["key"]: tuple(row["types"]) for row in rows} == _names.ENTITY_KEY_TYPES
-    assert set(_names.ENTITY_KEY_TYPES) == set(ENTITY_KEYS)
-    assert {row["source"] for row in rows} == {"stated", "implied"}
-    assert "turnId" not in _names.ENTITY_KEY_TYPES

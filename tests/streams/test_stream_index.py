@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import json
+import os
 import pickle
-import tomllib
-from importlib import resources
+import shutil
+import subprocess
+import sys
+from pathlib import Path
 from typing import get_args
 
 import pytest
@@ -32,12 +36,34 @@ def call(record):
     return make
 
 
-def test_the_table_of_entity_keys_is_the_data_file():
-    """Types and keys are those of the published table."""
-    text = resources.files("sessionref").joinpath("data/entity_keys.toml").read_text()
-    rows = tomllib.loads(text)["keys"]
-    assert {kind: row["key"] for row in rows for kind in row["types"]} == ENTITY_KEY_OF_TYPE
+def test_the_table_of_entity_keys_has_the_keys_of_the_grammar():
+    """A turn is no entity."""
     assert set(ENTITY_KEY_OF_TYPE.values()) == set(sr.ENTITY_KEYS)
+
+
+def test_another_table_of_entity_keys_changes_what_resolves(tmp_path):
+    """The data file is what the program reads; nobody has to touch code."""
+    package = Path(sr.__file__).parent
+    shutil.copytree(package, tmp_path / "sessionref", ignore=shutil.ignore_patterns("__pycache__"))
+    table = tmp_path / "sessionref" / "data" / "entity_keys.toml"
+    table.write_text(table.read_text().replace('types = ["tool_call"]', 'types = ["probe"]', 1))
+    log = tmp_path / "log.jsonl"
+    log.write_text(
+        '{"type":"session","seq":0,"id":"h","agent":{"name":"codex"},"sessionId":"k"}\n'
+        '{"type":"probe","seq":1,"id":"r1","callId":"new"}\n'
+        '{"type":"tool_call","seq":2,"id":"r2","callId":"old"}\n'
+    )
+    states = {}
+    for value in ("new", "old"):
+        done = subprocess.run(
+            [sys.executable, "-m", "sessionref", "resolve", "--json", log, f"callId={value}"],
+            env={**os.environ, "PYTHONPATH": str(tmp_path)},
+            cwd=tmp_path,
+            capture_output=True,
+            check=False,
+        )
+        states[value] = json.loads(done.stdout)["state"]
+    assert states == {"new": "resolved", "old": "unresolved"}
 
 
 def test_a_record_ref_means_exactly_that_record(index, call):

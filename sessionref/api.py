@@ -21,7 +21,7 @@ from sessionref.native.readers import reader_of
 from sessionref.native.surveys import survey_each
 from sessionref.registry import Registry
 from sessionref.scope.scope import Scope as StreamScope
-from sessionref.scope.sources import is_lasting, looks_like_lines
+from sessionref.scope.sources import is_lasting
 from sessionref.streams.index import read_streams
 from sessionref.streams.lines import MAX_LINE
 from sessionref.streams.walk import walk
@@ -88,7 +88,7 @@ class Scope(StreamScope):
                 if session is not None:
                     inputs.only(session, Registry.default() if registry is None else registry)
                 open = opened.enter_context(inputs)  # noqa: A001
-            return super().read(
+            scope = super().read(
                 sources,
                 observers=gathered,
                 fields=fields,
@@ -97,13 +97,20 @@ class Scope(StreamScope):
                 open=open,
                 max_line=max_line,
             )
+            scope._can_check = checks and references  # noqa: SLF001 - it was made here
+            return scope
+
+    _can_check = True
 
     def check(self, *, strict: bool = True) -> Iterator[Finding]:
         """What is wrong with the streams, by the rules of the pages, file by file.
 
         With `strict` each file of streams is read again, and all its bytes are looked at. Raises
-        `StreamError` for a file that cannot be read any more.
+        `StreamError` for a file that cannot be read any more, and TypeError if the scope was read
+        without what the rules look at.
         """
+        if not self._can_check:
+            raise TypeError("this scope was read without checks: read it again with checks=True")
         from sessionref.checks.run import check  # noqa: PLC0415 - costs its import
 
         return check(self, strict=strictly if strict else None)
@@ -143,7 +150,6 @@ def open_any(
     An opener as `sessionref.scope.sources.Open` describes it. The records of a native log stand at
     its lines.
     """
-    _refuse_binary(source, found=found)
     with Log(source, max_line=max_line) as log:
         yield from _indexes(
             log,
@@ -185,10 +191,10 @@ class _Inputs:
         seen: set[tuple[int, int]] = set()
         for source in sources:
             if isinstance(source, str | os.PathLike):
-                for path, named in walk([source], _silent):
+                for path, _ in walk([source], _silent):
                     if not is_lasting(path):
                         self._add(path)
-                    elif not _is_known(path, seen) and self._may_be_log(path, found=not named):
+                    elif not _is_known(path, seen):
                         files.append(path)
             else:
                 self._add(source)
@@ -233,14 +239,6 @@ class _Inputs:
                 self._native[key] = log, said
         except StreamError as error:
             self._failed[key] = error
-
-    def _may_be_log(self, path: str, *, found: bool) -> bool:
-        try:
-            _refuse_binary(path, found=found)
-        except StreamError as error:
-            self._failed[path] = error
-            return False
-        return True
 
     def __call__(
         self,
@@ -296,12 +294,6 @@ def _is_known(path: str, seen: set[tuple[int, int]]) -> bool:
     known = place in seen
     seen.add(place)
     return known
-
-
-def _refuse_binary(source: Input, *, found: bool) -> None:
-    """Raise `StreamError` for a file of a folder that holds no lines of JSON."""
-    if found and isinstance(source, str | os.PathLike) and not looks_like_lines(source):
-        raise StreamError("unknown-format", "no known kind of log", os.fsdecode(source))
 
 
 def _indexes(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import os
 import sys
 from contextlib import closing
 from typing import TYPE_CHECKING
@@ -18,6 +17,7 @@ from sessionref.cli._progress import watched
 from sessionref.cli._text import plural
 from sessionref.lineage import faults
 from sessionref.native.convert import UNREAD
+from sessionref.streams.processes import processors
 from sessionref.streams.walk import walk
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def read_scope(
             checks=checks,
             session=session,
             registry=registry,
-            jobs=processors() if jobs is None else jobs,
+            jobs=jobs or processors(),
             step=lambda: next(bar, None),
         )
 
@@ -74,12 +74,6 @@ def _keep_everything() -> None:
     if context is not None and gc.isenabled():
         gc.disable()
         context.call_on_close(gc.enable)
-
-
-def processors() -> int:
-    """How many processors this process may use."""
-    affinity = getattr(os, "sched_getaffinity", None)
-    return (os.cpu_count() or 1) if affinity is None else len(affinity(0))
 
 
 def _silent(_finding: Finding) -> None:

@@ -1,8 +1,7 @@
-"""The strict pass in other processes, while this one reads and resolves."""
+"""The strict pass in other processes, while this one resolves references."""
 
 from __future__ import annotations
 
-from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -10,10 +9,10 @@ import msgspec
 
 from sessionref.api import strictly
 from sessionref.findings import Finding
-from sessionref.streams.walk import walk
+from sessionref.streams.processes import workers
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator
+    from collections.abc import Generator, Iterable, Iterator
     from concurrent.futures import Future
 
     from sessionref.checks.run import Strict
@@ -26,16 +25,14 @@ _encode = msgspec.json.Encoder().encode
 
 
 @contextmanager
-def strict_workers(paths: list[str], jobs: int) -> Generator[Strict]:
-    """Begin the strict pass over the files under `paths` in all but one of `jobs` processes.
+def strict_workers(paths: Iterable[str], jobs: int) -> Generator[Strict]:
+    """Begin the strict pass over the files `paths` in all but one of `jobs` processes.
 
     What is given in return waits for the file that is asked for. The findings of files that are
     done stay in memory, encoded, until it is their turn.
     """
-    with ProcessPoolExecutor(max_workers=jobs - 1) as pool:
-        begun: dict[str, Future[bytes]] = {
-            file.path: pool.submit(encoded, file.path) for file in walk(paths, _silent)
-        }
+    with workers(jobs) as pool:
+        begun: dict[str, Future[bytes]] = {path: pool.submit(encoded, path) for path in paths}
 
         def found(source: Input, file: str | None) -> Iterator[Finding]:
             future = begun.pop(source, None) if isinstance(source, str) else None
@@ -50,7 +47,3 @@ def strict_workers(paths: list[str], jobs: int) -> Generator[Strict]:
 def encoded(path: str) -> bytes:
     """The findings of the strict pass over a file."""
     return _encode(list(strictly(path, path)))
-
-
-def _silent(_finding: Finding) -> None:
-    """It is said when the inputs are read."""

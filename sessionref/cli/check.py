@@ -13,6 +13,7 @@ from sessionref.checks.run import check
 from sessionref.cli._common import (
     UNREADABLE,
     Outcome,
+    jobs_option,
     json_option,
     paths_argument,
     registry_option,
@@ -27,10 +28,12 @@ from sessionref.cli._selection import Selection
 from sessionref.cli._text import shown
 from sessionref.findings import SEVERITIES
 from sessionref.native.convert import UNREAD
+from sessionref.streams.processes import processors, worth_while
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
+    from sessionref.api import Scope
     from sessionref.checks.book import Rule
     from sessionref.checks.run import Strict
     from sessionref.findings import Severity
@@ -86,14 +89,7 @@ def _rule(context: click.Context, parameter: click.Parameter, text: str | None) 
     help="Skip the strict pass, which reads all bytes again to find repeated members, invalid text "
     "and wrong types.",
 )
-@click.option(
-    "--jobs",
-    type=click.IntRange(min=1),
-    default=1,
-    show_default=True,
-    metavar="N",
-    help="Use N processes: the strict pass runs in all but one of them.",
-)
+@jobs_option
 @json_option
 @registry_option
 def command(
@@ -107,7 +103,7 @@ def command(
     statistics: bool,
     form: str,
     fast: bool,
-    jobs: int,
+    jobs: int | None,
     as_json: bool,
     registry: Registry | None,
 ) -> None:
@@ -133,8 +129,8 @@ def command(
             if statistics
             else writer(form, [*known.values()], {name: path for path, name in named.items()})
         )
-        strict = None if fast else done.enter_context(_strict([*named], jobs))
         scope = read_scope(tuple(named), registry, references=True, checks=True, jobs=jobs)
+        strict = None if fast else done.enter_context(_strict(scope, jobs or processors()))
         for finding in check(scope, strict=strict):
             if finding.code in UNREAD:
                 outcome.code = UNREADABLE
@@ -157,10 +153,16 @@ def _print_rules(known: list[Rule], *, as_json: bool) -> None:
         click.echo(rules_table(known), nl=False)
 
 
-def _strict(paths: list[str], jobs: int) -> AbstractContextManager[Strict]:
-    """The strict pass over the files under `paths`, in other processes where there are any."""
+def _strict(scope: Scope, jobs: int) -> AbstractContextManager[Strict]:
+    """The strict pass over the files of streams, in other processes if that saves time."""
+    files = {
+        capture.source: None
+        for capture in scope.captures
+        if isinstance(capture.source, str) and not capture.index.is_converted
+    }
+    jobs = worth_while(files, jobs)
     if jobs == 1:
         return nullcontext(strictly)
     from sessionref.cli._workers import strict_workers  # noqa: PLC0415 - costs its import
 
-    return strict_workers(paths, jobs)
+    return strict_workers(files, jobs)

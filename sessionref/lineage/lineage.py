@@ -32,6 +32,9 @@ class Lineage:
         self.scope = scope
         self.sessions = tuple(SessionLineage(session) for session in scope)
 
+    def __repr__(self) -> str:
+        return f"<Lineage sessions={len(self.sessions)}>"
+
     @cached_property
     def by_key(self) -> Mapping[str, SessionLineage]:
         """The sessions by canonical key; those without a key are not in it."""

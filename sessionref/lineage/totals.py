@@ -243,6 +243,8 @@ class Totals:
         Within a group nothing counts twice. A call that several groups hold counts in each, so
         the groups of sessions and families can add up to more than the total.
         """
+        if grouping not in GROUPINGS:
+            raise ValueError(f"unknown grouping {grouping!r}: expected {', '.join(GROUPINGS)}")
         if grouping == "session":
             return tuple(
                 GroupTotal(session.session, rows.total())

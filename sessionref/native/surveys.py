@@ -2,12 +2,6 @@
 
 from __future__ import annotations
 
-import gc
-import multiprocessing
-import os
-import sys
-import threading
-from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
@@ -16,6 +10,7 @@ from sessionref.errors import StreamError
 from sessionref.native.columns import Records
 from sessionref.native.logs import Log
 from sessionref.native.logset import survey_of
+from sessionref.streams.processes import workers, worth_while
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -25,8 +20,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Looked", "survey_each"]
 
-#: Below so many bytes for each process, to start it costs more than it saves.
-_WORTH_WHILE = 4 << 20
 #: How many files at most a process is given at once.
 _MOST = 8
 
@@ -47,7 +40,7 @@ def survey_each(
     The result is the same whatever `jobs` is. `columns` is as in `survey_of`.
     """
     look = partial(_look, max_line=max_line, columns=columns)
-    jobs = min(jobs, len(paths), _size_of(paths, jobs) // _WORTH_WHILE)
+    jobs = worth_while(paths, jobs)
     done = 0
     if jobs > 1:
         try:
@@ -60,17 +53,37 @@ def survey_each(
 
 
 def _looked_at(paths: Sequence[str], jobs: int, look: Callable[[str], Looked]) -> Iterator[Looked]:
-    # A copy of this process needs no imports. It is not safe elsewhere than on Linux, nor where
-    # there are threads.
-    alone = sys.platform == "linux" and threading.active_count() == 1
-    context = multiprocessing.get_context("fork" if alone else "spawn")
-    chunk = max(1, min(_MOST, len(paths) // (4 * jobs)))
-    with ProcessPoolExecutor(jobs, mp_context=context, initializer=_without_collection) as pool:
-        for looked, records in pool.map(partial(_packed, look), paths, chunksize=chunk):
-            surveyed = looked.surveyed
-            if records is not None and not isinstance(surveyed, StreamError):
-                surveyed = surveyed._replace(records=Records.unpacked(records))
-            yield looked._replace(surveyed=surveyed)
+    size = max(1, min(_MOST, len(paths) // (4 * jobs)))
+    chunks = [paths[start : start + size] for start in range(0, len(paths), size)]
+    with workers(jobs) as pool:
+        futures = [pool.submit(_packed_each, look, chunk) for chunk in chunks]
+        own: dict[int, list[Looked]] = {}
+        last = len(chunks)
+        try:
+            for number, future in enumerate(futures):
+                # This process is one of `jobs`: instead of waiting, it takes files from the end.
+                while number not in own and not future.done() and last > number:
+                    last -= 1
+                    if futures[last].cancel():
+                        own[last] = [look(path) for path in chunks[last]]
+                yield from own.pop(number) if number in own else map(_unpacked, future.result())
+        finally:
+            for future in futures:
+                future.cancel()
+
+
+def _unpacked(packed: tuple[Looked, bytes | None]) -> Looked:
+    looked, records = packed
+    surveyed = looked.surveyed
+    if records is None or isinstance(surveyed, StreamError):
+        return looked
+    return looked._replace(surveyed=surveyed._replace(records=Records.unpacked(records)))
+
+
+def _packed_each(
+    look: Callable[[str], Looked], paths: Sequence[str]
+) -> list[tuple[Looked, bytes | None]]:
+    return [_packed(look, path) for path in paths]
 
 
 def _packed(look: Callable[[str], Looked], path: str) -> tuple[Looked, bytes | None]:
@@ -90,21 +103,3 @@ def _look(path: str, *, max_line: int, columns: bool) -> Looked:
             return Looked(path, survey_of(log, findings.append, columns=columns), findings)
     except StreamError as error:
         return Looked(path, error, findings)
-
-
-def _without_collection() -> None:
-    """Switch the garbage collector off: nothing made here holds a reference cycle."""
-    gc.disable()
-
-
-def _size_of(paths: Sequence[str], jobs: int) -> int:
-    """How many bytes the files have together; no more is looked at than matters."""
-    total = 0
-    for path in paths:
-        if total >= jobs * _WORTH_WHILE:
-            break
-        try:
-            total += os.stat(path).st_size  # noqa: PTH116 - as everywhere with paths as given
-        except (OSError, ValueError):
-            continue
-    return total

@@ -125,6 +125,10 @@ class Scope:
     def __len__(self) -> int:
         return len(self._sessions)
 
+    def __repr__(self) -> str:
+        files = sum(1 for _ in self.captures)
+        return f"<{type(self).__name__} sessions={len(self)} streams={files}>"
+
     @property
     def captures(self) -> Iterator[Capture]:
         """All captures, session by session."""
@@ -183,6 +187,8 @@ class Scope:
         """
         if isinstance(ref, str):
             ref = _ref_or_session(ref)
+        elif not isinstance(ref, SessionRef | RecordRef | EntityRef | TurnRef):
+            raise TypeError(f"a reference or a ref was expected, not {type(ref).__name__}")
         if isinstance(ref, SessionRef):
             return outcome_in(self.named(ref), ref, self._under(ref).canonical())
         candidates: list[Hit] = []

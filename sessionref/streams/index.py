@@ -159,6 +159,9 @@ class StreamIndex:
         tables = _tables(chunks, file, max_line)
         return _only(StreamIndex(table, max_line=max_line) for table in tables)
 
+    def __repr__(self) -> str:
+        return f"<StreamIndex session={self._session!r} records={len(self)}>"
+
     # -- What the stream is -----------------------------------------------------------------
 
     @property
@@ -250,6 +253,8 @@ class StreamIndex:
             if ref.ref is None:
                 return Resolved((self._hit(0),), self._session)
             ref = ref.ref
+        if not isinstance(ref, RecordRef | EntityRef | TurnRef):
+            raise TypeError(f"a reference or a ref was expected, not {type(ref).__name__}")
         if isinstance(ref, EntityRef):
             return self._outcome(self._latest_rows(ref.key).get(ref.value), "no-such-entity")
         if isinstance(ref, RecordRef):

@@ -192,3 +192,34 @@ def test_one_session_alone_is_read_of_native_logs(tmp_path):
     assert scope.lineage.sessions
     lean = sr.Scope.read([tmp_path], session=meant, references=False, checks=False)
     assert len(lean) == 2
+
+
+def test_a_log_is_told_alike_in_a_folder_and_by_name(tmp_path):
+    """Blank lines at its beginning hide a log from neither."""
+    file = tmp_path / "log"
+    file.write_bytes(b"\n" * 70_000 + codex_log())
+    for source in (file, tmp_path):
+        assert [session.canonical for session in sr.Scope.read([source])] == [f"codex:{CODEX_ID}"]
+
+
+def test_wrong_arguments_fail_with_a_sentence():
+    """None is no reference, a month is no grouping, and less was read than `check` needs."""
+    scope = sr.Scope.read([[Stream("a").text()]], checks=False)
+    with pytest.raises(TypeError, match="not NoneType"):
+        scope.resolve(None)  # type: ignore[arg-type]
+    index = sr.StreamIndex.read([Stream("a").text()])
+    with pytest.raises(TypeError, match="not str"):
+        index.resolve("codex:a#r1")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="unknown grouping 'month': expected session"):
+        scope.totals().by("month")  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="read without checks"):
+        scope.check()
+
+
+def test_what_is_shown_of_a_scope():
+    """Its size, and whose stream an index is of."""
+    scope = sr.Scope.read([[Stream("a").text()]])
+    assert repr(scope) == "<Scope sessions=1 streams=1>"
+    assert repr(scope.lineage) == "<Lineage sessions=1>"
+    assert repr(next(scope.captures).index) == "<StreamIndex session='codex:a' records=1>"
+    assert repr(sr.StreamIndex.read([b""])) == "<StreamIndex session=None records=0>"

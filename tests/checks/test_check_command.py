@@ -8,6 +8,7 @@ import json
 import os
 import re
 import sys
+from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from importlib import resources
 from typing import TYPE_CHECKING, Any
@@ -24,6 +25,7 @@ from sessionref.checks.book import book
 from sessionref.cli import _findings, _workers
 from sessionref.cli._app import program
 from sessionref.findings import Finding
+from sessionref.streams import processes
 from sessionref.streams.lines import cut_lines
 
 if TYPE_CHECKING:
@@ -521,6 +523,37 @@ def test_several_processes_find_the_same(folder: Path) -> None:
     assert len(objects(two.stdout)) == 10
     assert run("a.jsonl", "--jobs", "2", "--fast").exit_code == 1
     assert run("a.jsonl", "--jobs", "0").exit_code == 2
+
+
+@pytest.mark.parametrize("jobs", [1, 2, 3])
+def test_jobs_bound_all_processes(folder: Path, monkeypatch: pytest.MonkeyPatch, jobs: int) -> None:
+    """Pools that exist at one time have, with this process, no more than N processes."""
+    for number in range(4):
+        (folder / f"a{number}.jsonl").write_bytes(BAD_BYTES.replace(b'"s1"', b'"s%d"' % number))
+    row = b'{"type":"user","sessionId":"s%d","uuid":"u"}\n'
+    for number in range(4):
+        (folder / f"log{number}.jsonl").write_bytes(row % number)
+    counted: list[int] = []
+
+    class Pool(ProcessPoolExecutor):
+        open = 0
+
+        def __init__(self, workers: int, **options: Any) -> None:
+            super().__init__(workers, **options)
+            self.workers = workers
+            Pool.open += workers
+            counted.append(1 + Pool.open)
+
+        def shutdown(self, *arguments: Any, **options: Any) -> None:
+            super().shutdown(*arguments, **options)
+            Pool.open -= self.workers
+
+    monkeypatch.setattr(processes, "ProcessPoolExecutor", Pool)
+    monkeypatch.setattr(processes, "_WORTH_WHILE", 1)
+    wanted = run(".", "--json", "--jobs", "1").stdout
+    assert run(".", "--json", "--jobs", str(jobs)).stdout == wanted
+    assert set(counted) <= {jobs}
+    assert bool(counted) == (jobs > 1)
 
 
 def test_what_a_worker_gives_can_be_sent(folder: Path) -> None:

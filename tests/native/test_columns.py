@@ -18,8 +18,9 @@ from sessionref import api
 from sessionref.api import Scope
 from sessionref.lineage.gather import Gathered
 from sessionref.lineage.totals import GROUPINGS
-from sessionref.native import LogSet, surveys
+from sessionref.native import LogSet
 from sessionref.native.surveys import survey_each
+from sessionref.streams import processes
 from sessionref.streams.lines import MAX_LINE
 
 if TYPE_CHECKING:
@@ -242,9 +243,9 @@ def test_where_there_can_be_no_processes(tmp_path: Path, monkeypatch: pytest.Mon
         (tmp_path / name).write_bytes(jsonl(user("u1", "x" * 5_000_000, sessionId=name)))
     wanted = said(Scope.read([tmp_path], references=False))
     with monkeypatch.context() as patch:
-        patch.setattr(surveys, "ProcessPoolExecutor", Mock(side_effect=OSError))
+        patch.setattr(processes, "ProcessPoolExecutor", Mock(side_effect=OSError))
         assert said(Scope.read([tmp_path], references=False, jobs=2)) == wanted
-    monkeypatch.setattr(surveys.threading, "active_count", lambda: 2)
+    monkeypatch.setattr(processes.threading, "active_count", lambda: 2)
     assert said(Scope.read([tmp_path], references=False, jobs=2)) == wanted
 
 

@@ -266,7 +266,10 @@ def parse(text: str) -> SessionRef:
     not valid UTF-8 (ASR-060); the error is the first of what `check` finds.
     """
     made: Any
-    match = _plain(text)
+    try:
+        match = _plain(text)
+    except TypeError:
+        raise _no_text(text) from None
     if match is not None:
         made = _SessionRefFields()
         made.agent, first, second, key, value, record_id = match.groups()
@@ -301,7 +304,10 @@ def _decoded(match: re.Match[str]) -> SessionRef:
 
 def try_parse(text: str) -> SessionRef | None:
     """What `parse` returns, or None where it would raise `InvalidReference`."""
-    match = _plain(text) or compiled(REFERENCE).fullmatch(text)
+    try:
+        match = _plain(text) or compiled(REFERENCE).fullmatch(text)
+    except TypeError:
+        raise _no_text(text) from None
     if match is None:
         return None
     try:
@@ -328,10 +334,11 @@ def is_canonical(text: str) -> bool:
 
     Never raises for a text; one that is no reference is not canonical.
     """
-    return (
-        compiled(CANONICAL).fullmatch(text) is not None
-        and text.partition(":")[0] not in SHORT_NAMES
-    )
+    try:
+        match = compiled(CANONICAL).fullmatch(text)
+    except TypeError:
+        raise _no_text(text) from None
+    return match is not None and text.partition(":")[0] not in SHORT_NAMES
 
 
 def canonical(text: str) -> str:
@@ -339,7 +346,10 @@ def canonical(text: str) -> str:
 
     Without its ``#`` part. Raises as `parse` does.
     """
-    match = _plain(text)
+    try:
+        match = _plain(text)
+    except TypeError:
+        raise _no_text(text) from None
     if match is not None and match[1] not in SHORT_NAMES:
         return text.partition("#")[0]
     if is_canonical(text):
@@ -350,6 +360,10 @@ def canonical(text: str) -> str:
 def digest(text: str) -> str:
     """``sha256:`` and the hex SHA-256 of `canonical(text)`. Raises as `parse` does."""
     return _sha256(canonical(text))
+
+
+def _no_text(value: object) -> TypeError:
+    return TypeError(f"a reference is a str, not {type(value).__name__}")
 
 
 def _sha256(text: str) -> str:

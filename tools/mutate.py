@@ -51,6 +51,8 @@ PACKAGES = {
     "sessionref.checks": ("tests/checks", "tests/scope"),
     "sessionref.scope": ("tests/checks", "tests/scope"),
     "sessionref.lineage": ("tests/lineage",),
+    "sessionref.streams": ("tests/streams", "tests/checks"),
+    "sessionref.native": ("tests/native",),
 }
 
 #: Seconds of the processor that a test may take beyond ten times what it takes unbroken; how many
@@ -134,7 +136,7 @@ def modules(packages: Iterable[str]) -> Iterator[str]:
     """The modules of packages, whose code is changed."""
     for package in packages:
         folder = importlib.import_module(package).__path__
-        for module in pkgutil.iter_modules(folder, f"{package}."):
+        for module in pkgutil.walk_packages(folder, f"{package}."):
             yield module.name
 
 
@@ -165,7 +167,8 @@ def mutants(name: str) -> Iterator[Mutant]:
 
 
 def _file(name: str) -> Path:
-    return ROOT / f"{name.replace('.', '/')}.py"
+    path = ROOT / name.replace(".", "/")
+    return path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
 
 
 def statement(function: ast.FunctionDef, line: int) -> range:
@@ -368,7 +371,7 @@ def _forget() -> None:
     if kinds is not None:
         vars(kinds)["_handed_on"].clear()
     for name in list(sys.modules):
-        if name.startswith((*PACKAGES, "sessionref.streams")):
+        if name.startswith(tuple(PACKAGES)):
             for value in list(vars(sys.modules[name]).values()):
                 if hasattr(value, "cache_clear"):
                     value.cache_clear()

@@ -323,3 +323,18 @@ def test_every_public_name_can_be_had_and_no_other():
     assert set(sr.__all__) == set(sr._HOME)
     with pytest.raises(AttributeError):
         sr.nothing  # noqa: B018
+
+
+@pytest.mark.parametrize(
+    "function", [sr.parse, sr.try_parse, sr.check, sr.canonical, sr.is_canonical, sr.digest]
+)
+@pytest.mark.parametrize("value", [None, 7, b"codex:a", ["codex:a"]])
+def test_what_is_no_text_is_a_type_error_that_says_so(function, value):
+    """The message names what was expected and what was given."""
+    with pytest.raises(TypeError, match=f"a reference is a str, not {type(value).__name__}"):
+        function(value)
+
+
+def test_the_package_lists_its_public_names_alone():
+    """`dir` shows what is public, and no helper of the module."""
+    assert [name for name in dir(sr) if not name.startswith("__")] == sorted(sr.__all__)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import msgspec
 
 from sessionref.findings import Fault
+from sessionref.streams.json import convert
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -196,7 +197,7 @@ _place = re.compile(r" - at `\$(?P<path>[^`]*)`\Z").search
 def misfit(name: str, value: Any, wanted: Any) -> Fault | None:
     """What keeps `value` from being the member `name` of the type `wanted`; None for nothing."""
     try:
-        msgspec.convert(value, wanted)
+        convert(value, wanted)
     except msgspec.ValidationError as error:
         complaint = _pattern.sub(" that holds a decimal number", str(error))
         place = _place(complaint)

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from msgspec import UNSET
 
 from sessionref.agent import name_kind
-from sessionref.streams.observe import attribute, held, value
+from sessionref.streams.json import value
+from sessionref.streams.observe import attribute, held
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

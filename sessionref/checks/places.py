@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 from typing import NamedTuple
 
+from sessionref.streams.json import text_of, tokens
+
 __all__ = ["locate"]
 
-_tokens = re.compile(
-    rb'(?P<text>"(?:[^"\\]++|\\.)*+"?)|(?P<mark>[][{},:])|[^][{},:"\s]++', re.DOTALL
-)
 _step = re.compile(
     r"\.(?P<name>\w+)|\['(?P<quoted>(?:[^'\\]|\\.)*)'\]|\[(?P<at>[0-9]+)\]", re.DOTALL
 )
@@ -50,7 +48,7 @@ def _child(content: bytes, inside: int, step: str | int) -> _Child | None:
     value: int | None = None  # of its value
     end = inside
     in_object = False
-    for token in _tokens.finditer(content, inside):
+    for token in tokens(content, inside):
         mark, text = token["mark"], token["text"]
         if depth == 0:
             if mark not in {b"{", b"["}:
@@ -68,7 +66,7 @@ def _child(content: bytes, inside: int, step: str | int) -> _Child | None:
             pass
         elif depth == 1 and in_object and start is None and text is not None:
             start = token.start()
-            name = _name(text)
+            name = text_of(text)
         else:
             if value is None:
                 value = token.start()
@@ -93,11 +91,3 @@ def _steps(path: str) -> list[str | int]:
         else:
             steps.append(_escape.sub(r"\1", match["quoted"]))
     return steps
-
-
-def _name(text: bytes) -> str | None:
-    try:
-        name = json.loads(text)
-    except ValueError:
-        return None
-    return name if isinstance(name, str) else None

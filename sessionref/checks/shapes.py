@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
 
+from sessionref.streams.json import convert
 from sessionref.streams.record import Record
 from sessionref.usage import Amount, Usage, misfit  # noqa: TC001 - the struct needs the types
 
@@ -117,7 +118,7 @@ _Records: TypeAlias = list[_Shape]
 def fits(records: list[Any]) -> bool:
     """Whether all of `records` are as they should be, which costs little."""
     try:
-        msgspec.convert(records, _Records)
+        convert(records, _Records)
     except msgspec.ValidationError:
         return False
     return not any(

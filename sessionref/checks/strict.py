@@ -3,7 +3,7 @@
 The fast decoder builds only the members that resolving needs and passes over the rest. This pass
 looks at all of it: members that stand twice in any object, text that is not valid UTF-8 or holds a
 lone surrogate, and members with a value of the wrong type. It reads each line as a whole, but
-nothing else, in time linear in its length, however deep it is nested.
+nothing else, in time linear in its length.
 
 Most lines need no walk: a line that is decoded and written again gives the same bytes, and then it
 held nothing twice and nothing that is no text.
@@ -11,17 +11,26 @@ held nothing twice and nothing that is no text.
 
 from __future__ import annotations
 
-import json
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
 from sessionref._codes import codes
 from sessionref.checks.shapes import fits, misfits, reads
 from sessionref.findings import Fault, Finding
-from sessionref.streams.decode import escaped
 from sessionref.streams.header import HEADER_TYPE, identify
+from sessionref.streams.json import (
+    BOM,
+    BadJson,
+    escaped,
+    is_deeper,
+    json_path,
+    load_object,
+    text_of,
+    tokens,
+)
 from sessionref.streams.lines import MAX_LINE, Oversize, cut_lines
 from sessionref.streams.source import plain_chunks
 
@@ -33,17 +42,10 @@ if TYPE_CHECKING:
 
 __all__ = ["faults_of_line", "strict_findings"]
 
-_BOM = b"\xef\xbb\xbf"
 #: Steps of a JSON path that are shown; behind them stands `..` and the last step, which in a JSON
 #: path means "anywhere below". A path of all steps would make the pass quadratic.
 _STEPS = 20
 
-#: Integers with more digits than this are out of every bound, and slow to convert.
-_DIGITS = 20
-
-_token = re.compile(
-    rb'(?P<text>"(?:[^"\\]++|\\.)*+"?)|(?P<mark>[][{},:])|[^][{},:"\s]++', re.DOTALL
-).finditer
 #: Escapes in the order in which they stand, so that a pair is no lone surrogate, and neither is
 #: what follows an escaped backslash.
 _escapes = re.compile(
@@ -52,28 +54,19 @@ _escapes = re.compile(
     re.DOTALL,
 ).finditer
 _surrogate_escape = re.compile(rb"\\u[dD][89a-fA-F]").search
-_plain_name = re.compile(r"[A-Za-z_]\w*", re.ASCII).fullmatch
 _between_nuls = re.compile(rb"[^\0]+").findall
 
 _decoder: msgspec.json.Decoder[Any] = msgspec.json.Decoder()
 _encoder = msgspec.json.Encoder()
 
 
-def _refuse(name: str) -> Any:
-    raise ValueError(f"{name} is no JSON")
-
-
-def _integer(digits: str) -> int | float:
-    return int(digits) if len(digits) <= _DIGITS else float("inf")
-
-
-_lenient = json.JSONDecoder(parse_int=_integer, parse_constant=_refuse).decode
-
-
 class _Walked(NamedTuple):
     faults: list[Fault]
     seq: int | None
     id: str | None
+
+
+_NOTHING = _Walked([], None, None)
 
 
 def strict_findings(
@@ -117,7 +110,7 @@ class _Pass:
     def _line(self, line: bytes, number: int) -> Iterator[Finding]:
         content = line.rstrip(b"\r\n")
         if number == 1:
-            content = content.removeprefix(_BOM)
+            content = content.removeprefix(BOM)
         for part in _between_nuls(content):
             if b'"session"' in part and _is_header(part):
                 self._header = part
@@ -145,8 +138,10 @@ class _Pass:
 
 
 def _clean_records(lines: Lines) -> list[Any] | None:
-    """The records of `lines` where nothing is wrong with them, else None: then look closer."""
+    """The records of `lines` if nothing is wrong with them, else None: then look closer."""
     content = b"".join(lines.lines)
+    if any(map(is_deeper, lines.lines)):
+        return None
     try:
         records = _decoder.decode_lines(content)
     except (msgspec.DecodeError, RecursionError):
@@ -169,57 +164,37 @@ class _Typed(msgspec.Struct):
 
 
 def _examined(content: bytes) -> _Walked:
-    """What is wrong with one line."""
-    try:
-        record = _decoder.decode(content)
-        if _encoder.encode(record) not in (content, msgspec.json.format(content, indent=-1)) and (
-            _surrogate_escape(content) or not _is_single(content)
-        ):
-            return _walked(content, record)
-        if isinstance(record, dict):
-            found = cast("dict[str, Any]", record)
-            return _Walked(_misfits(found), _number(found.get("seq")), _text(found.get("id")))
-    except RecursionError:
-        return _walked(content, None)
-    except msgspec.DecodeError:
-        # No UTF-8, a lone surrogate, a number beyond all bounds, or no JSON.
-        try:
-            record = _lenient(content.decode(errors="surrogateescape"))
-        except RecursionError:
-            return _walked(content, None)
-        except ValueError:
-            return _Walked([], None, None)
-        return _walked(content, record)
-    return _Walked([], None, None)
-
-
-def _is_single(content: bytes) -> bool:
-    """Whether no object in `content`, which is JSON, has a member twice."""
-    single = True
-
-    def look(pairs: list[tuple[str, Any]]) -> None:
-        nonlocal single
-        if len({name for name, _ in pairs}) < len(pairs):
-            single = False
-
-    json.loads(content, object_pairs_hook=look)
-    return single
-
-
-def _misfits(record: dict[str, Any]) -> list[Fault]:
-    return list(misfits(record))
-
-
-def _walked(content: bytes, record: object) -> _Walked:
-    """What is wrong with a line, found token by token; `record` is None where it is too deep."""
-    if not content.lstrip().startswith(b"{"):
-        return _Walked([], None, None)
+    """What is wrong with one line; nothing if reading the stream says that it is not a record."""
+    if is_deeper(content):
+        return _NOTHING
+    record: Any = None
     faults: list[Fault] = []
-    texts: dict[str, bytes] = {}
+    # Not UTF-8, a lone surrogate, a number out of bounds, or not JSON: then `record` is None.
+    with suppress(msgspec.DecodeError, RecursionError):
+        record = _decoder.decode(content)
+    if record is None or not _is_same(record, content):
+        try:
+            record = load_object(content)
+        except BadJson:
+            return _NOTHING
+        faults = _faults(content)
+    if not isinstance(record, dict):
+        return _NOTHING
+    return _Walked([*faults, *misfits(record)], _number(record.get("seq")), _text(record.get("id")))
+
+
+def _is_same(record: Any, content: bytes) -> bool:
+    """Whether `record` is written as `content` is, white space between tokens aside."""
+    return _encoder.encode(record) in (content, msgspec.json.format(content, indent=-1))
+
+
+def _faults(content: bytes) -> list[Fault]:
+    """What is wrong with the text of a JSON object, found token by token."""
+    faults: list[Fault] = []
     steps: list[str | int] = []
     names: list[dict[str, int] | None] = []  # None stands for an array
     naming = False
-    for token in _token(content):
+    for token in tokens(content):
         mark = token["mark"]
         text = token["text"]
         if mark == b"{":
@@ -234,8 +209,6 @@ def _walked(content: bytes, record: object) -> _Walked:
             names.pop()
             steps.pop()
             naming = False
-            if not names:  # what follows is no part of the object
-                break
         elif mark == b",":
             step = steps[-1]
             if isinstance(step, int):
@@ -243,25 +216,18 @@ def _walked(content: bytes, record: object) -> _Walked:
             naming = names[-1] is not None
         elif mark == b":":
             naming = False
-        elif naming and text is not None:
-            met = names[-1]
-            assert met is not None  # noqa: S101 - only objects have names
-            name = _name(text)
-            steps[-1] = name
-            met[name] = met.get(name, 0) + 1
-            if code := _fault_of_text(text):
+        elif text is not None:
+            code = _fault_of_text(text)
+            met = names[-1] if naming else None
+            times = 0
+            if met is not None:
+                name = steps[-1] = escaped(text_of(text) or "", bytes_too=True)
+                times = met[name] = met.get(name, 0) + 1
+            if code:
                 faults.append(Fault(code, _path(steps)))
-            if met[name] == 2:  # noqa: PLR2004 - the second of any number
+            if times == 2:  # noqa: PLR2004 - the second of any number
                 faults.append(Fault("duplicate-member", _path(steps)))
-        else:
-            if text is not None and (code := _fault_of_text(text)):
-                faults.append(Fault(code, _path(steps)))
-            if len(steps) == 1 and steps[0] in {"seq", "id"}:
-                texts[str(steps[0])] = token[0]
-    if isinstance(record, dict):
-        faults += _misfits(cast("dict[str, Any]", record))
-    seq, record_id = (_value(texts.get(name)) for name in ("seq", "id"))
-    return _Walked(faults, _number(seq), _text(record_id))
+    return faults
 
 
 def _fault_of_text(text: bytes) -> str | None:
@@ -275,41 +241,17 @@ def _fault_of_text(text: bytes) -> str | None:
     return None
 
 
-def _name(text: bytes) -> str:
-    """The name that a JSON string stands for; what has no UTF-8 form is shown escaped."""
-    value = _value(text)
-    return value if isinstance(value, str) else repr(text)
-
-
-def _value(text: bytes | None) -> object:
-    if text is None:
-        return None
-    try:
-        value = json.loads(text.decode(errors="surrogateescape"), strict=False)
-    except ValueError:
-        return None
-    return escaped(value, bytes_too=True) if isinstance(value, str) else value
-
-
 def _number(value: object) -> int | None:
     """A `seq`, where it is one that a finding can hold."""
     return value if type(value) is int and -(1 << 63) <= value < 1 << 63 else None
 
 
 def _text(value: object) -> str | None:
-    return value if isinstance(value, str) else None
+    return escaped(value, bytes_too=True) if isinstance(value, str) else None
 
 
 def _path(steps: list[str | int]) -> str:
-    shown = "".join(map(_step, steps[:_STEPS]))
+    shown = json_path(steps[:_STEPS])
     if len(steps) > _STEPS:
-        shown += ".." + _step(steps[-1]).removeprefix(".")
-    return "$" + shown
-
-
-def _step(step: str | int) -> str:
-    if isinstance(step, int):
-        return f"[{step}]"
-    if _plain_name(step):
-        return f".{step}"
-    return "['" + step.replace("\\", "\\\\").replace("'", "\\'") + "']"
+        shown += ".." + json_path(steps[-1:])[1:].removeprefix(".")
+    return shown

@@ -12,7 +12,7 @@ from sessionref.lineage.effective import Declared, effective_lineage
 from sessionref.lineage.gather import Gathered
 from sessionref.lineage.originality import Originality
 from sessionref.lineage.places import Faults
-from sessionref.streams.observe import value
+from sessionref.streams.json import value
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence

@@ -12,6 +12,7 @@ from sessionref.lineage.facets import (
     root_conflicts,
 )
 from sessionref.lineage.places import Faults
+from sessionref.streams.json import convert
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -185,7 +186,7 @@ class _Producer(msgspec.Struct):
 
 def _lossy(producer: Any) -> tuple[str, ...]:
     try:
-        items = msgspec.convert(producer, _Producer).lossy
+        items = convert(producer, _Producer).lossy
     except msgspec.ValidationError:
         return ()
     return tuple(item for item in items if isinstance(item, str))

@@ -18,7 +18,8 @@ from sessionref.findings import Fault
 from sessionref.lineage.shapes import is_array
 from sessionref.reference import SessionRef
 from sessionref.scope.values import session_of
-from sessionref.streams.observe import UNREADABLE, attribute, held, value
+from sessionref.streams.json import UNREADABLE, value
+from sessionref.streams.observe import attribute, held
 from sessionref.usage import SPEND, TOKENS, Usage, misfit, read_cost, read_usage
 
 if TYPE_CHECKING:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from functools import wraps
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-import msgspec
-
 from sessionref.errors import StreamError
+from sessionref.streams.json import canonical
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -19,8 +17,6 @@ __all__ = ["comparable", "is_beginning", "last_record", "none_if_unreadable"]
 
 P = ParamSpec("P")
 T = TypeVar("T")
-
-_encode = msgspec.json.Encoder(order="sorted").encode
 
 
 def none_if_unreadable(ask: Callable[P, T]) -> Callable[P, T | None]:
@@ -41,21 +37,12 @@ def comparable(row: bytes, left_out: Iterable[str]) -> bytes:
 
     `row` is a JSON object. If it is nested too deeply, it is equal to the same bytes only.
     """
-    try:
-        return _encode(_without(left_out, msgspec.json.decode(row)))
-    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
-        pass
-    try:  # not UTF-8, or a lone surrogate
-        members = json.loads(row.decode(errors="surrogateescape"))
-        return json.dumps(_without(left_out, members), sort_keys=True).encode()
-    except RecursionError:
-        return row
 
+    def change(members: dict[str, Any]) -> None:
+        for name in left_out:
+            members.pop(name, None)
 
-def _without(left_out: Iterable[str], members: dict[str, Any]) -> dict[str, Any]:
-    for name in left_out:
-        members.pop(name, None)
-    return members
+    return canonical(row, change)
 
 
 def is_beginning(longer: Iterable[bytes], shorter: Iterable[bytes]) -> bool:

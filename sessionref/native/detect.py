@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from sessionref.native.readers import readers
 from sessionref.native.rows import head_of
+from sessionref.streams.json import BOM
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -19,8 +20,6 @@ STREAM = "stream"
 
 #: How many lines are looked at before an input counts as unknown.
 DECIDING_LINES = 100
-
-_BOM = b"\xef\xbb\xbf"
 
 
 def detect(head: bytes) -> str | None:
@@ -36,7 +35,7 @@ def kind_of_lines(lines: Iterable[bytes]) -> str | None:
     for number, line in enumerate(lines):
         if number == DECIDING_LINES:
             break
-        row = head_of(line.removeprefix(_BOM))
+        row = head_of(line.removeprefix(BOM))
         if row is None:
             continue
         kind, decided = _kind_of_row(row)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from sessionref.findings import Finding
-from sessionref.streams.decode import BadLine, read_members
+from sessionref.streams.json import BOM, BadJson, load_object
 from sessionref.streams.lines import MAX_LINE, Oversize, cut_lines
 from sessionref.streams.source import OpenFile, plain_chunks, read_chunks
 from sessionref.streams.walk import STDIN
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Log"]
 
-_BOM = b"\xef\xbb\xbf"
 _STEP = 1 << 18
 _SPOOL = 16 << 20
 
@@ -149,8 +148,8 @@ class Log:
         """The lines that `lines` gives for one of `batches`."""
         for number, line in enumerate(lines, first):
             data = line.rstrip(b"\r\n")
-            if number == 1 and data.startswith(_BOM):
-                data = data[len(_BOM) :]
+            if number == 1 and data.startswith(BOM):
+                data = data[len(BOM) :]
                 self._say(
                     report,
                     "byte-order-mark",
@@ -187,7 +186,7 @@ def _is_pipe(name: str) -> bool:
 def _whole(data: bytes) -> bool:
     """Whether these bytes, which no newline ends, are all of a row."""
     try:
-        read_members(data)
-    except BadLine as error:
+        load_object(data)
+    except BadJson as error:
         return error.code == "too-deep"
     return True

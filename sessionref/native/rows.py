@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeGuard, TypeVar, 
 
 import msgspec
 
+from sessionref.streams.json import BadJson, convert, escaped, is_deeper, load
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Sequence
 
 __all__ = ["Fault", "Head", "NoRow", "Rows", "begins", "head_of", "is_utf8"]
 
@@ -52,15 +54,20 @@ class Rows(Generic[S]):
         Raises `NoRow` if `data` is not a JSON object.
         """
         try:
-            return self._decode(data)
+            # A part of a row was looked at with the row.
+            if isinstance(data, msgspec.Raw) or not is_deeper(data):
+                return self._decode(data)
         except (msgspec.DecodeError, RecursionError):
-            value = _load(bytes(data))
-            if not _is_object(value):
-                raise NoRow("not-object", "the line is JSON but not an object") from None
-            return _fill(self._kind, value, "$", fault)
+            pass
+        value = _load(bytes(data))
+        if not _is_object(value):
+            raise NoRow("not-object", "the line is JSON but not an object")
+        return _fill(self._kind, value, "$", fault)
 
-    def decode_all(self, lines: Iterable[bytes]) -> list[S]:
-        """The rows in `lines`. Raises DecodeError or RecursionError where one has a fault."""
+    def decode_all(self, lines: Sequence[bytes]) -> list[S]:
+        """The rows in `lines`. Raises DecodeError or RecursionError if one has a fault."""
+        if any(map(is_deeper, lines)):
+            raise RecursionError
         return list(map(self._decode, lines))
 
     def decode_part(self, data: bytes | msgspec.Raw) -> S:
@@ -153,13 +160,16 @@ def is_utf8(data: bytes) -> bool:
 
 
 def _load(data: bytes) -> Any:
-    """The JSON in `data`. A byte that is not UTF-8 becomes a surrogate, which names nothing."""
     try:
-        return json.loads(data.decode(errors="surrogateescape"), parse_constant=_no_constant)
-    except RecursionError:
-        raise NoRow("too-deep", "the line is nested too deeply") from None
-    except ValueError:
-        raise NoRow("not-json", "the line is not JSON") from None
+        return load(data)
+    except BadJson as error:
+        raise NoRow(error.code, _MEANINGS[error.code]) from None
+
+
+_MEANINGS = {
+    "too-deep": "the line is nested deeper than 512 levels",
+    "not-json": "the line is not JSON",
+}
 
 
 def _is_object(value: Any) -> TypeGuard[dict[str, Any]]:
@@ -168,10 +178,6 @@ def _is_object(value: Any) -> TypeGuard[dict[str, Any]]:
 
 def _is_array(value: Any) -> TypeGuard[list[Any]]:
     return isinstance(value, list)
-
-
-def _no_constant(_name: str) -> Any:
-    raise ValueError
 
 
 @cache
@@ -231,14 +237,14 @@ def _keep(
     fault: Callable[[Fault], None],
 ) -> None:
     try:
-        made[attribute] = kept = msgspec.convert(member, annotation)
-        if isinstance(kept, str):
-            kept.encode()
+        kept = convert(member, annotation)
     except msgspec.ValidationError:
         fault(Fault("bad-member", place, "the member has another type or is out of bounds"))
-    except UnicodeEncodeError:
-        del made[attribute]
-        shown = member.encode("unicode_escape").decode("ascii")
-        fault(
-            Fault("lone-surrogate", place, f"'{shown}' holds a lone surrogate, so it names nothing")
-        )
+        return
+    if isinstance(kept, str) and not kept.isascii():
+        shown = escaped(kept)
+        if shown != kept:
+            message = f"'{shown}' holds a lone surrogate, so it names nothing"
+            fault(Fault("lone-surrogate", place, message))
+            return
+    made[attribute] = kept

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 
-from sessionref.streams.decode import BadLine, read_members
 from sessionref.streams.header import HEADER_TYPE
+from sessionref.streams.json import BadJson, canonical, convert, load_object
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -111,9 +110,8 @@ def _segment(header: bytes) -> Segment | None:
     if b'"segment"' not in header:
         return None
     try:
-        value = read_members(header).values.get("segment")
-        return msgspec.convert(getattr(value, "values", None), Segment)
-    except (BadLine, msgspec.ValidationError):
+        return convert(load_object(header).get("segment"), Segment)
+    except (BadJson, msgspec.ValidationError):
         return None
 
 
@@ -143,7 +141,8 @@ class Fingerprint:
         for kind, content in zip(types, contents, strict=True):
             content = content.strip(b" \t\r\n")
             self.exact.append(_onward(self.exact, content))
-            self.alike.append(_onward(self.alike, _plain(kind, content)))
+            said = canonical(content, _keep_identity if kind == HEADER_TYPE else _keep_all)
+            self.alike.append(_onward(self.alike, said))
 
 
 def _onward(digests: list[bytes], content: bytes) -> bytes:
@@ -152,28 +151,13 @@ def _onward(digests: list[bytes], content: bytes) -> bytes:
     return digest.digest()
 
 
-_decode = msgspec.json.Decoder().decode
-_encode = msgspec.json.Encoder(order="sorted").encode
+def _keep_all(_record: dict[str, Any]) -> None:
+    """All members of a record count."""
 
 
-def _plain(kind: str, content: bytes) -> bytes:
-    """What a record says, written in one way."""
-    try:
-        return _encode(_what_counts(kind, _decode(content)))
-    except (msgspec.DecodeError, RecursionError):
-        pass
-    try:  # what is no UTF-8, and lone surrogates
-        value = json.loads(content.decode(errors="surrogateescape"), parse_int=str)
-        return json.dumps(_what_counts(kind, value), sort_keys=True).encode()
-    except (ValueError, RecursionError):
-        return content
-
-
-def _what_counts(kind: str, value: dict[str, Any]) -> dict[str, Any]:
-    if kind == HEADER_TYPE:
-        value.pop("producer", None)
-        agent = value.get("agent")
-        if isinstance(agent, dict):
-            # The name is part of the key, and that is equal (ASR-058).
-            cast("dict[str, Any]", agent).pop("name", None)
-    return value
+def _keep_identity(header: dict[str, Any]) -> None:
+    header.pop("producer", None)
+    agent = header.get("agent")
+    if isinstance(agent, dict):
+        # The name is part of the key, and that is equal (ASR-058).
+        cast("dict[str, Any]", agent).pop("name", None)

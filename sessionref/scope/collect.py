@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, cast
 from msgspec import UNSET, Raw
 
 from sessionref.streams.envelope import ENTITY_KEY_OF_TYPE, MEMBERS
-from sessionref.streams.observe import UNREADABLE, attribute, held, value
+from sessionref.streams.json import UNREADABLE, value
+from sessionref.streams.observe import attribute, held
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

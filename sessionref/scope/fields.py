@@ -6,7 +6,6 @@ add rows for the fields of vendors. `Table` holds rows and what they have in com
 
 from __future__ import annotations
 
-import re
 import tomllib
 from functools import cache, lru_cache
 from importlib import resources
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import msgspec
 
 from sessionref.refs import ENTITY_KEYS
+from sessionref.streams.json import json_path as path_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -221,21 +221,16 @@ def _standard() -> FieldTable:
     return FieldTable((), read.declared).with_rows(read.fields)
 
 
-_is_plain = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z").match
-
-
 def json_path(steps: Iterable[str], indexes: Iterable[int] = ()) -> str:
     """The JSON path of `steps`, as far as there is one of `indexes` for each ``*`` in them."""
     at = iter(indexes)
-    parts = ["$"]
+    parts: list[str | int] = []
     for step in steps:
         if step == EACH:
             index = next(at, None)
             if index is None:
                 break
-            parts.append(f"[{index}]")
-        elif _is_plain(step):
-            parts.append(f".{step}")
+            parts.append(index)
         else:
-            parts.append("['" + step.replace("\\", "\\\\").replace("'", "\\'") + "']")
-    return "".join(parts)
+            parts.append(step)
+    return path_of(parts)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from sessionref.errors import StreamError
 from sessionref.streams.index import read_streams
+from sessionref.streams.json import BOM
 from sessionref.streams.lines import MAX_LINE
 from sessionref.streams.source import OpenFile, plain_chunks
 from sessionref.streams.walk import STDIN
@@ -103,4 +104,4 @@ def looks_like_lines(path: str | os.PathLike[str]) -> bool:
     with OpenFile(path) as opened:
         head = next(plain_chunks(opened.chunks(step=_HEAD), []), b"")
     lines = head[:_HEAD].split(b"\n")
-    return any(line.lstrip(b"\xef\xbb\xbf\0 \t\r").startswith(b"{") for line in lines)
+    return any(line.removeprefix(BOM).lstrip(b"\0 \t\r").startswith(b"{") for line in lines)

@@ -1,56 +1,57 @@
-"""Lines to envelopes: fast where all is well, line by line and with findings where not.
+"""Lines to records: fast where all is well, line by line and with findings where not.
 
-The fast way decodes the members that are needed and keeps the bytes of the others as they are. It
-is trusted only where the records, written again, are as long as the lines were, white space between
-tokens not counted. Writing again never gives more than was read: it leaves out what was not kept,
-and escapes only what must be. So equal length means that nothing was left out, and since the later
-of two members of one name replaces the earlier, that no member stands twice. Members that no record
-had before make a line shorter too; their names are learned, and the lines pass.
+A batch of lines is decoded twice: into typed records, and into the members of each line as JSON
+text. The batch is accepted only if those members, encoded again, give the same number of bytes as
+the lines, white space between tokens aside. Encoding never gives more than was read: of members
+that occur twice one is left out, and only what must be escaped is. So equal length proves that
+nothing was dropped or repeated. Any other batch is read line by line.
 """
 
 from __future__ import annotations
 
-import json
 import re
+from functools import lru_cache
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import msgspec
 from msgspec import UNSET, Raw
 
 from sessionref._codes import codes
 from sessionref.findings import Finding
-from sessionref.streams.envelope import MEMBERS, Envelope
-from sessionref.streams.kinds import (
-    REQUIRED,
-    begin,
-    careful_kind,
-    extended,
-    hand_on,
-    typed_decoder,
+from sessionref.streams.envelope import MEMBERS, REQUIRED, Envelope
+from sessionref.streams.json import (
+    BOM,
+    BadJson,
+    escaped,
+    is_deeper,
+    load_object,
+    raw_members,
 )
-from sessionref.streams.observe import attribute as attribute_of
+from sessionref.streams.observe import attribute
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Sequence
 
+    from sessionref.streams.json import Object
     from sessionref.streams.lines import Lines, Oversize
 
-__all__ = ["BadLine", "Decoded", "LineDecoder", "Members", "escaped", "read_members"]
+    _Decode = Callable[[bytes], Envelope]
 
-_BOM = b"\xef\xbb\xbf"
-_MAX_LEARNED = 256
+__all__ = ["Decoded", "LineDecoder"]
+
 _MAX_BUFFER = 4 * 1024 * 1024
-_SEQ_BITS = 64
-_MAX_DIGITS = 20
 _SMALLEST = len(b'{"type":"","seq":0,"id":""}')
 _between_nuls = re.compile(rb"[^\0]+").finditer
 _surrogate = re.compile("[\ud800-\udfff]")
-_learnable = re.compile(r"[\w.:/@$-]{1,64}", re.ASCII).fullmatch
 
 _encoder = msgspec.json.Encoder()
-_members_raw = msgspec.json.Decoder(dict[str, Raw]).decode
+_members_of = msgspec.json.Decoder(dict[str, Raw]).decode
 _compact = msgspec.json.format
+_type_of = {field.encode_name: field.type for field in msgspec.structs.fields(Envelope)}
+
+#: What msgspec raises for a line that is not as it should be.
+_FAULTY = (msgspec.DecodeError, RecursionError)
 
 
 class Decoded(NamedTuple):
@@ -64,59 +65,52 @@ class Decoded(NamedTuple):
     offsets: Sequence[int]
     lengths: Sequence[int]
     contents: Sequence[bytes]
-    #: The positions of records whose ID has no UTF-8 form. It is escaped; nothing can refer to it.
+    #: The positions of records whose ID is not valid UTF-8. It is escaped; nothing can refer to it.
     unreferable: Sequence[int]
 
 
 class LineDecoder:
     """Decodes the lines of one input, in order; `findings` grows as it goes."""
 
-    def __init__(
-        self,
-        file: str | None = None,
-        *,
-        crlf: bool = False,
-        members: frozenset[str] = frozenset(),
-    ) -> None:
-        """For the input named `file`; `crlf` where its CR LF has been noted already.
+    def __init__(self, file: str | None = None, *, members: frozenset[str] = frozenset()) -> None:
+        """For the input named `file`.
 
         `members` names members that the records are to hold beside those of `Envelope`, as
         `sessionref.streams.observe.Observer` has it.
         """
         self.findings: list[Finding] = []
-        self.crlf = crlf
+        self._crlf_noted = False
         self._file = file
-        self._wanted = members.difference(MEMBERS)
-        self._names = begin(self._wanted)
-        self._typed = typed_decoder(self._names, self._wanted)
+        self._members = members.union(MEMBERS)
         self._buffer = bytearray()
 
     def decode(self, lines: Lines) -> Decoded:
         """The records of `lines`; what is wrong with any of them is added to `findings`."""
         contents = lines.lines
-        attempts = 2 if lines.complete else 0
-        while attempts:
-            try:
-                records = list(map(self._typed, contents))
-            except (msgspec.DecodeError, RecursionError):
-                break
-            sizes = list(map(len, contents))
-            ending = self._verified_ending(records, contents, sum(sizes))
-            if ending:
-                if ending > 1:
-                    self._note_crlf(lines.number)
-                offsets = list(accumulate(sizes, initial=lines.offset))
-                offsets.pop()
-                return Decoded(
-                    records,
-                    range(lines.number, lines.number + len(records)),
-                    offsets,
-                    [size - ending for size in sizes],
-                    contents,
-                    (),
-                )
-            attempts = attempts - 1 if self._learn(contents) else 0
-        return self._decode_each(lines)
+        if not lines.complete or any(map(is_deeper, contents)):
+            return self._decode_each(lines)
+        try:
+            members = list(map(_members_of, contents))
+            held = self._members.intersection(frozenset(REQUIRED).union(*members))
+            records = list(map(_record_type(held, self._members).decode, contents))
+        except _FAULTY:
+            return self._decode_each(lines)
+        sizes = list(map(len, contents))
+        ending = self._verified_ending(members, contents, sum(sizes))
+        if not ending:
+            return self._decode_each(lines)
+        if ending > 1:
+            self._note_crlf(lines.number)
+        offsets = list(accumulate(sizes, initial=lines.offset))
+        offsets.pop()
+        return Decoded(
+            records,
+            range(lines.number, lines.number + len(records)),
+            offsets,
+            [size - ending for size in sizes],
+            contents,
+            (),
+        )
 
     def note(self, code: str, line: int, detail: str = "", **place: Any) -> None:
         """Add the finding `code` about `line`."""
@@ -132,18 +126,19 @@ class LineDecoder:
         self.note("line-too-long", line.number, f"{line.length} bytes")
 
     def _note_crlf(self, number: int) -> None:
-        if not self.crlf:
-            self.crlf = True
+        if not self._crlf_noted:
+            self._crlf_noted = True
             self.note("crlf", number)
 
-    def _verified_ending(self, records: list[Envelope], contents: list[bytes], size: int) -> int:
-        """The length of the line ending of all `contents`, if `records` are all that they hold.
+    def _verified_ending(
+        self, members: list[dict[str, Raw]], contents: list[bytes], size: int
+    ) -> int:
+        """The length of the line ending of all `contents`, if `members` are all that they hold.
 
-        `size` is that of all contents. 0 where the endings differ, or where something is left out
-        or stands twice.
+        `size` is that of all contents. 0 if the endings differ, or if a member occurs twice.
         """
         buffer = self._buffer
-        _encoder.encode_into(records, buffer)
+        _encoder.encode_into(members, buffer)
         if len(buffer) > _MAX_BUFFER:
             self._buffer = bytearray()
         # In place of each newline there is a comma or a bracket, and one bracket more.
@@ -158,46 +153,20 @@ class LineDecoder:
             return ending
         return ending if _are_alike(bytes(buffer), b"[%b]" % b",".join(contents)) else 0
 
-    def _learn(self, contents: Iterable[bytes]) -> bool:
-        """Learn the names of members in `contents`; whether any was new."""
-        found: list[Iterable[str]] = []
-        for content in contents:
-            try:
-                found.append(_members_raw(content))
-            except (msgspec.DecodeError, RecursionError):
-                continue  # a name with no UTF-8 form
-        unknown = frozenset[str]().union(*found).difference(self._names)
-        needed = self._wanted.union(MEMBERS).intersection(unknown)
-        others = sorted(filter(_learnable, unknown - needed))
-        others = others[: max(0, _MAX_LEARNED - len(self._names))]
-        new = needed.union(others)
-        if not new:
-            return False
-        self._names = extended(self._names, found, new)
-        self._typed = typed_decoder(self._names, self._wanted)
-        hand_on(self._wanted, self._names)
-        return True
-
     def _decode_each(self, lines: Lines) -> Decoded:
         decoded = _Collected([], [], [], [], [], [])
         offset = lines.offset
-        # What was not learned yet must not be passed over here.
-        needed = sorted(self._wanted.union(MEMBERS).difference(self._names))
-        typed = typed_decoder((*self._names, *needed), self._wanted)
+        decode = _record_type(self._members, self._members).decode
         for number, line in enumerate(lines.lines, lines.number):
             content = line.removesuffix(b"\n")
             if lines.complete and content.endswith(b"\r"):
                 self._note_crlf(number)
                 content = content.removesuffix(b"\r")
-            try:
-                record = typed(content)
-            except (msgspec.DecodeError, RecursionError):
+            record = None if is_deeper(content) else _whole(decode, content)
+            if record is None:
                 self._decode_carefully(decoded, content, number, offset, lines.complete)
             else:
-                if _are_alike(_encoder.encode(record), content) or _is_plain(content):
-                    decoded.add(record, number, offset, content)
-                else:
-                    self._decode_carefully(decoded, content, number, offset, lines.complete)
+                decoded.add(record, number, offset, content)
             offset += len(line)
         return Decoded(*decoded)
 
@@ -205,76 +174,87 @@ class LineDecoder:
         self, decoded: _Collected, content: bytes, number: int, offset: int, complete: bool
     ) -> None:
         """Read one line for its findings, and for its records where there are some."""
-        if number == 1 and offset == 0 and content.startswith(_BOM):
+        if number == 1 and offset == 0 and content.startswith(BOM):
             self.note("byte-order-mark", number)
-            content = content[len(_BOM) :]
-            offset += len(_BOM)
+            content = content[len(BOM) :]
+            offset += len(BOM)
         if not content.strip():
             if complete:
                 self.note("blank-line", number)
             return
         if b"\0" not in content:
-            record = self._record(content, number, complete, whole=True)
-            if record is not None:
-                decoded.add(record, number, offset, content)
+            self._record(decoded, content, number, offset, complete=complete, whole=True)
             return
         self.note("nul-bytes", number)
         for match in _between_nuls(content):
             piece = match.group()
-            if len(piece) < _SMALLEST or not piece.startswith(b"{"):
-                continue  # no record, and a hole may be full of such
-            record = self._record(piece, number, complete, whole=False)
-            if record is not None:
-                decoded.add(record, number, offset + match.start(), piece)
+            # A hole in a file may be full of pieces that are too small for a record.
+            if len(piece) >= _SMALLEST and piece.startswith(b"{"):
+                at = offset + match.start()
+                self._record(decoded, piece, number, at, complete=complete, whole=False)
 
     def _record(
-        self, content: bytes, number: int, complete: bool, *, whole: bool
-    ) -> Envelope | None:
-        """The record that is `content`, or None and a finding.
+        self,
+        decoded: _Collected,
+        content: bytes,
+        number: int,
+        offset: int,
+        *,
+        complete: bool,
+        whole: bool,
+    ) -> None:
+        """Add the record that is `content`, or a finding.
 
         `whole` is False for what stands between NUL bytes, whose line has its finding already.
         """
         try:
-            members = read_members(content)
-        except BadLine as error:
+            members = load_object(content)
+        except BadJson as error:
             if whole:
                 code = error.code
                 if not complete and code in {"not-json", "not-object"}:
                     code = "torn-tail"
                 self.note(code, number, error.detail)
-            return None
-        values = members.values
-        missing = [name for name in REQUIRED if name not in values]
+            return
+        missing = [name for name in REQUIRED if name not in members]
         if missing:
             if whole:
                 detail = ", ".join(missing)
                 path = f"$.{missing[0]}"
-                self.note("missing-member", number, detail, path=path, **_place(values))
-            return None
-        return self._envelope(members, number, content)
+                self.note("missing-member", number, detail, path=path, **_place(members))
+            return
+        kept = self._kept(members, number)
+        if kept is None:
+            return
+        wanted = self._members.difference(MEMBERS).intersection(members)
+        raw = raw_members(content) if wanted else {}
+        kept.update((attribute(name), raw[name]) for name in wanted)
+        record = _record_type(self._members, self._members).made(**kept)
+        if record.id != members["id"]:
+            decoded.unreferable.append(len(decoded.records))
+        decoded.add(record, number, offset, content)
 
-    def _envelope(self, members: Members, number: int, content: bytes) -> Envelope | None:
-        values = members.values
-        place = _place(values)
+    def _kept(self, members: Object, number: int) -> dict[str, Any] | None:
+        """The attributes of an envelope with these members, None if it lacks a required one."""
+        place = _place(members)
         kept: dict[str, Any] = {}
-        unreferable = False
-        for name, attribute in MEMBERS.items():
-            if name not in values:
+        for name, named in MEMBERS.items():
+            if name not in members:
                 continue
             path = f"$.{name}"
             if name in members.repeated:
                 self.note("duplicate-member", number, name, path=path, **place)
-            value = values[name]
+            value = members[name]
             if name == "seq":
                 if "seq" not in place:
-                    detail = "seq is no integer of 64 bits"
+                    detail = "seq is not an integer of 64 bits"
                     self.note("bad-member", number, detail, path=path, **place)
                     return None
-                kept[attribute] = value
+                kept[named] = value
             elif value is None and name not in REQUIRED:
                 continue
             elif type(value) is not str:
-                self.note("bad-member", number, f"{name} is no string", path=path, **place)
+                self.note("bad-member", number, f"{name} is not a string", path=path, **place)
                 if name in REQUIRED:
                     return None
             elif _surrogate.search(value):
@@ -282,23 +262,16 @@ class LineDecoder:
                 code = "bad-utf8" if members.bad_utf8 else "lone-surrogate"
                 self.note(code, number, f"{name} is {shown}", path=path, **place)
                 if name in REQUIRED:
-                    kept[attribute] = shown
-                    unreferable = unreferable or name == "id"
+                    kept[named] = shown
             else:
-                kept[attribute] = value
-        base = _WithoutId if unreferable else Envelope
-        if not self._wanted:
-            return base(**kept)
-        wanted = self._wanted.intersection(values)
-        raw = _raw_members(content) if wanted else {}
-        kept.update((attribute_of(name), raw.get(name, UNSET)) for name in wanted)
-        return careful_kind(self._wanted, base)(**kept)
+                kept[named] = value
+        return kept
 
 
-def _place(values: dict[str, Any]) -> dict[str, Any]:
+def _place(members: Object) -> dict[str, Any]:
     """What a finding can say of the record with these members: its `seq` and its ID."""
     place: dict[str, Any] = {}
-    seq, record_id = values.get("seq"), values.get("id")
+    seq, record_id = members.get("seq"), members.get("id")
     if type(seq) is int and -(1 << 63) <= seq < 1 << 63:
         place["seq"] = seq
     if type(record_id) is str and not _surrogate.search(record_id):
@@ -315,8 +288,6 @@ class _Collected(NamedTuple):
     unreferable: list[int]
 
     def add(self, record: Envelope, number: int, offset: int, content: bytes) -> None:
-        if isinstance(record, _WithoutId):
-            self.unreferable.append(len(self.records))
         self.records.append(record)
         self.numbers.append(number)
         self.offsets.append(offset)
@@ -324,118 +295,48 @@ class _Collected(NamedTuple):
         self.contents.append(content)
 
 
-class _WithoutId(Envelope, rename="camel", gc=False):
-    """An envelope whose `id` is the escaped form of one with no UTF-8 form."""
+class _RecordType(NamedTuple):
+    """A type of records: what makes one of attributes, and what decodes one."""
+
+    made: Callable[..., Envelope]
+    decode: _Decode
 
 
-class BadLine(Exception):  # noqa: N818 - says what was met
-    """A line that is no JSON object; `code` is one of `data/codes.toml`."""
+@lru_cache(maxsize=256)
+def _record_type(held: frozenset[str], members: frozenset[str]) -> _RecordType:
+    """The type of records that have no members but `held`, those beyond `Envelope` as JSON text.
 
-    def __init__(self, code: str, detail: str = "") -> None:
-        super().__init__(code, detail)
-        self.code = code
-        self.detail = detail
-
-
-class Members(NamedTuple):
-    """The members of one JSON object, read with the care that the fast way lacks.
-
-    Of members that stand twice `values` holds the last and `repeated` the names. Where `bad_utf8`
-    is true the object held invalid UTF-8; each such byte is a surrogate of U+DC80 to U+DCFF.
-    Objects inside are `Members` too, and integers of more than 20 digits are floats.
+    The others of `members` are class attributes set to UNSET: a field costs time in each record.
     """
+    names = [*filter(held.__contains__, MEMBERS), *sorted(held.difference(MEMBERS))]
+    fields: list[Any] = []
+    for name in names:
+        field = (attribute(name), _type_of.get(name, Raw))
+        fields.append(field if name in REQUIRED else (*field, UNSET))
+    made = msgspec.defstruct(
+        "Record",
+        fields,
+        namespace={attribute(name): UNSET for name in members.difference(held)},
+        rename={attribute(name): name for name in names},
+        kw_only=True,
+        gc=False,
+    )
+    decode = msgspec.json.Decoder(made).decode
+    return _RecordType(cast("Callable[..., Envelope]", made), cast("_Decode", decode))
 
-    values: dict[str, Any]
-    repeated: frozenset[str]
-    bad_utf8: bool = False
 
-
-def read_members(content: bytes) -> Members:
-    """The members of the JSON object `content`. Raises `BadLine` where it is none."""
-    bad_utf8 = False
+def _whole(decode: _Decode, content: bytes) -> Envelope | None:
+    """The record in a line, None if a closer look is needed."""
     try:
-        text = content.decode()
-    except UnicodeDecodeError:
-        text = content.decode(errors="surrogateescape")
-        bad_utf8 = True
-    try:
-        value = _careful.decode(text)
-    except RecursionError:
-        raise BadLine("too-deep") from None
-    except ValueError as error:
-        detail = str(error) if isinstance(error, json.JSONDecodeError) else ""
-        raise BadLine("not-json", detail) from None
-    if not isinstance(value, Members):
-        raise BadLine("not-object")
-    return value._replace(bad_utf8=bad_utf8)
-
-
-def escaped(text: str, *, bytes_too: bool = False) -> str:
-    r"""`text` with each surrogate as ``\udXXX``; with `bytes_too`, as ``\xXX`` for a byte."""
-
-    def escape(match: re.Match[str]) -> str:
-        point = ord(match.group())
-        if bytes_too and 0xDC80 <= point <= 0xDCFF:  # noqa: PLR2004 - how bytes are smuggled
-            return f"\\x{point - 0xDC00:02x}"
-        return f"\\u{point:04x}"
-
-    return _surrogate.sub(escape, text)
-
-
-def _pairs(pairs: list[tuple[str, Any]]) -> Members:
-    values = dict(pairs)
-    if len(values) == len(pairs):
-        return Members(values, frozenset())
-    seen: set[str] = set()
-    repeated = frozenset(name for name, _ in pairs if name in seen or seen.add(name))  # type: ignore[func-returns-value]
-    return Members(values, repeated)
-
-
-def _refuse(name: str) -> Any:
-    raise ValueError(f"{name} is no JSON")
-
-
-def _integer(digits: str) -> int | float:
-    return int(digits) if len(digits) <= _MAX_DIGITS else float("inf")
-
-
-_careful = json.JSONDecoder(object_pairs_hook=_pairs, parse_constant=_refuse, parse_int=_integer)
+        if _are_alike(_encoder.encode(_members_of(content)), content):
+            return decode(content)
+    except _FAULTY:
+        pass
+    return None
 
 
 def _are_alike(written: bytes, content: bytes) -> bool:
     """Whether JSON texts have equal length, white space between tokens not counted."""
     if len(written) == len(content):
         return True
-    try:
-        return len(_compact(written, indent=-1)) == len(_compact(content, indent=-1))
-    except RecursionError:
-        return False
-
-
-def _is_plain(content: bytes) -> bool:
-    """Whether no member of the object `content` stands twice, where that is certain at once.
-
-    The object is rebuilt from its members, each once, and compared.
-    """
-    try:
-        members = _members_raw(content)
-    except (msgspec.DecodeError, RecursionError):
-        return False
-    pairs = [(name.encode(), bytes(value)) for name, value in members.items()]
-    return content == b"{%b}" % b",".join([b'"%b":%b' % pair for pair in pairs])
-
-
-def _raw_members(content: bytes) -> dict[str, Raw]:
-    """The members of an object that `read_members` could read, each as it stands."""
-    try:
-        return _members_raw(content)
-    except (msgspec.DecodeError, RecursionError):
-        # A name with no UTF-8 form is in the way; what is nested deeply stays out.
-        text = content.decode(errors="surrogateescape")
-        try:
-            return {
-                name: Raw(json.dumps(value).encode())
-                for name, value in json.loads(text, parse_int=_integer).items()
-            }
-        except RecursionError:
-            return {}
+    return len(_compact(written, indent=-1)) == len(_compact(content, indent=-1))

@@ -9,7 +9,7 @@ from typing import Annotated, TypeAlias
 import msgspec
 from msgspec import UNSET, UnsetType
 
-__all__ = ["ENTITY_KEY_OF_TYPE", "MEMBERS", "Envelope", "Text"]
+__all__ = ["ENTITY_KEY_OF_TYPE", "MEMBERS", "REQUIRED", "Envelope", "Text"]
 
 
 def _entity_keys() -> dict[str, str]:
@@ -48,3 +48,6 @@ class Envelope(msgspec.Struct, rename="camel", gc=False):
 MEMBERS: dict[str, str] = dict(
     zip(Envelope.__struct_encode_fields__, Envelope.__struct_fields__, strict=True)
 )
+
+#: The members without which a line is not a record.
+REQUIRED = ("type", "seq", "id")

@@ -9,7 +9,7 @@ import msgspec
 from sessionref.errors import InvalidReference
 from sessionref.findings import Finding
 from sessionref.reference import SessionKey
-from sessionref.streams.decode import BadLine, Members, escaped, read_members
+from sessionref.streams.json import BadJson, Object, escaped, load_object
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,8 +49,8 @@ def identify(content: bytes, file: str | None, line: int) -> Header:
     """The header that is the JSON object `content`."""
     content = content.rstrip(b"\r\n")
     try:
-        members = read_members(content)
-    except BadLine as error:  # nested deeper than the careful reader goes
+        members = load_object(content)
+    except BadJson as error:  # little room for calls was left
         finding = Finding(
             code=error.code,
             severity="error",
@@ -108,25 +108,24 @@ def identify(content: bytes, file: str | None, line: int) -> Header:
 _PATHS = {"namespace": "$.namespace", "session-id": "$.sessionId"}
 
 
-def _parts(members: Members) -> Iterator[tuple[str, str, str, Any]]:
+def _parts(members: Object) -> Iterator[tuple[str, str, str, Any]]:
     """Name, JSON path, rule and value of the three parts of a key."""
-    values = members.values
-    agent = values.get("agent", _ABSENT)
-    if isinstance(agent, Members):
-        agent = agent.values.get("name", _ABSENT)
+    agent = members.get("agent", _ABSENT)
+    if isinstance(agent, Object):
+        agent = agent.get("name", _ABSENT)
     elif agent is not _ABSENT:
         agent = None  # no object, so there is a name, and it is no string
     yield "agent", "$.agent.name", "ASR-056", agent
-    yield "namespace", "$.namespace", "ASR-054", values.get("namespace", _ABSENT)
-    yield "sessionId", "$.sessionId", "ASR-051", values.get("sessionId", _ABSENT)
+    yield "namespace", "$.namespace", "ASR-054", members.get("namespace", _ABSENT)
+    yield "sessionId", "$.sessionId", "ASR-051", members.get("sessionId", _ABSENT)
 
 
-def _repeated(members: Members) -> Iterator[str]:
+def _repeated(members: Object) -> Iterator[str]:
     for name in ("agent", "namespace", "sessionId"):
         if name in members.repeated:
             yield f"$.{name}"
-    agent = members.values.get("agent")
-    if isinstance(agent, Members) and "name" in agent.repeated:
+    agent = members.get("agent")
+    if isinstance(agent, Object) and "name" in agent.repeated:
         yield "$.agent.name"
 
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from array import array
 from bisect import bisect_left
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
 
@@ -35,15 +34,8 @@ if TYPE_CHECKING:
     from sessionref.streams.outcomes import Outcome, Reason
     from sessionref.streams.source import Input
 
-__all__ = ["Growth", "StreamIndex", "read_header", "read_streams"]
+__all__ = ["StreamIndex", "read_header", "read_streams"]
 
-#: What `StreamIndex.extend` met.
-Growth = Literal["unchanged", "extended", "replaced"]
-
-#: How much of a file's beginning, and of what stands before the place where reading goes on, is
-#: remembered to notice a replaced file. Both are read again whenever the file has changed.
-_HEAD = 64 * 1024
-_TAIL = 4 * 1024
 #: Enough for most headers, little enough for many files.
 _HEADER_STEP = 16 * 1024
 
@@ -89,30 +81,10 @@ class _Rows:
 
 
 class _Origin(NamedTuple):
-    """The file that was read, as it was just before."""
+    """The file that was read."""
 
     path: str | os.PathLike[str]
-    device: int
-    inode: int
-    size: int
-    modified: int
     compressed: bool
-    read: int  # up to where complete lines were read; 0 where the file cannot be extended
-    digest: str
-
-    def is_still(self, status: os.stat_result) -> bool:
-        now = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
-        return now == (self.device, self.inode, self.size, self.modified)
-
-    def has_grown_to(self, opened: OpenFile) -> bool:
-        status = opened.status
-        return (
-            not self.compressed
-            and self.read > 0
-            and (status.st_dev, status.st_ino) == (self.device, self.inode)
-            and status.st_size >= self.read
-            and _digest(opened, self.read) == self.digest
-        )
 
 
 class StreamIndex:
@@ -123,12 +95,9 @@ class StreamIndex:
     each record in the order of the stream; `len` is their number.
     """
 
-    def __init__(
-        self, table: Table, *, max_line: int = MAX_LINE, origin: _Origin | None = None
-    ) -> None:
+    def __init__(self, table: Table, *, origin: _Origin | None = None) -> None:
         """The index of the records in `table`, which is no longer its maker's to change."""
         self._table = table
-        self._max_line = max_line
         self._origin = origin
         self._converted = False
         self._findings: tuple[Finding, ...] | None = None
@@ -156,8 +125,7 @@ class StreamIndex:
 
         As `read`, but it touches nothing outside `chunks`.
         """
-        tables = _tables(chunks, file, max_line)
-        return _only(StreamIndex(table, max_line=max_line) for table in tables)
+        return _only(map(StreamIndex, _tables(chunks, file, max_line)))
 
     def __repr__(self) -> str:
         return f"<StreamIndex session={self._session!r} records={len(self)}>"
@@ -424,54 +392,6 @@ class StreamIndex:
             raise StreamError("replaced", f"line {hit.line} is no longer what it was", self.file)
         return content
 
-    # -- Growth -----------------------------------------------------------------------------
-
-    def extend(self) -> Growth:
-        """Read what was appended to the file since it was read.
-
-        ``unchanged``: device, inode, size and time of change are the same, which costs one call to
-        the system, or there is nothing more in the file. ``extended``: what follows the last
-        complete line was read, and no more. ``replaced``: the file is another one, is shorter, does
-        not begin as it did, or is compressed, and was read again from its start.
-
-        Raises `StreamError` as `read` does, and ``no-file`` where the stream was not read from a
-        path. Where a header begins another stream (``several-streams``), the records before it
-        are added. An index that others observed cannot be extended (``observed``): they have seen
-        records that may have gone on since.
-        """
-        if self._table.observers:
-            raise StreamError("observed", "the stream was observed when it was read", self.file)
-        origin = self._read_from()
-        try:
-            if origin.is_still(os.stat(origin.path)):  # noqa: PTH116 - as `OpenFile`
-                return "unchanged"
-        except OSError:
-            pass  # opening it will say what is wrong
-        with OpenFile(origin.path) as opened:
-            if origin.has_grown_to(opened):
-                return self._extend(opened, origin)
-        again = StreamIndex.read(origin.path, file=self.file, max_line=self._max_line)
-        self._table, self._origin = again._table, again._origin  # noqa: SLF001 - one of ours
-        self._forget()
-        return "replaced" if origin.size else "extended"
-
-    def _extend(self, opened: OpenFile, origin: _Origin) -> Growth:
-        table = self._table
-        before = table.tail()
-        table.drop_tail()
-        self._forget()
-        lines = cut_lines(
-            opened.chunks(table.next_offset),
-            max_line=self._max_line,
-            number=table.next_line,
-            offset=table.next_offset,
-        )
-        for filled in fill(table, lines, LineDecoder(self.file, crlf=table.crlf)):
-            if filled is not table:
-                raise _several(self.file)
-        self._origin = _origin_of(opened, origin.path, table.next_offset, compressed=False)
-        return "unchanged" if table.tail() == before else "extended"
-
     def _read_from(self) -> _Origin:
         if self._origin is None:
             raise StreamError("no-file", "the stream was not read from a path", self.file)
@@ -600,27 +520,17 @@ def read_streams(
     """The streams of `source`, in order, each begun by a record of type ``session``; at least one.
 
     Records before the first header are a stream without one. As `StreamIndex.read` otherwise.
-    Where there are several, `extend` of each reads the file again and refuses it. `observe` is
-    called for each stream and gives who sees its records as they are read.
+    `observe` is called for each stream and gives who sees its records as they are read.
     """
     if not isinstance(source, str | os.PathLike):
         for table in _tables(read_chunks(source, file), file, max_line, observe):
-            yield StreamIndex(table, max_line=max_line)
+            yield StreamIndex(table)
         return
     with OpenFile(source) as opened:
         name = opened.name if file is None else file
-        compressed = compression(opened.read_at(0, 4)) is not None
-        tables = _tables(opened.chunks(), name, max_line, observe)
-        table = next(tables)
-        alone = True
-        for following in tables:
-            alone = False
-            origin = _origin_of(opened, source, 0, compressed=compressed)
-            yield StreamIndex(table, max_line=max_line, origin=origin)
-            table = following
-        read = 0 if table.observers or not alone else table.next_offset
-        origin = _origin_of(opened, source, read, compressed=compressed)
-        yield StreamIndex(table, max_line=max_line, origin=origin)
+        origin = _Origin(source, compression(opened.read_at(0, 4)) is not None)
+        for table in _tables(opened.chunks(), name, max_line, observe):
+            yield StreamIndex(table, origin=origin)
 
 
 def read_header(source: Input, *, file: str | None = None, max_line: int = MAX_LINE) -> Header:
@@ -699,30 +609,6 @@ def _no_header(file: str | None) -> Finding:
 
 def _in_session(found: Iterable[Finding], session: str | None) -> tuple[Finding, ...]:
     return tuple(replace(finding, session=session) for finding in found)
-
-
-def _origin_of(
-    opened: OpenFile, path: str | os.PathLike[str], read: int, *, compressed: bool
-) -> _Origin:
-    status = opened.status
-    return _Origin(
-        path,
-        status.st_dev,
-        status.st_ino,
-        status.st_size,
-        status.st_mtime_ns,
-        compressed,
-        read,
-        "" if compressed or not read else _digest(opened, read),
-    )
-
-
-def _digest(opened: OpenFile, read: int) -> str:
-    """What tells a file that begins otherwise, without reading all of it again."""
-    digest = hashlib.sha256(opened.read_at(0, min(read, _HEAD)))
-    start = max(0, read - _TAIL)
-    digest.update(opened.read_at(start, read - start))
-    return digest.hexdigest()
 
 
 def _slice(chunks: Iterable[bytes], offset: int, length: int) -> bytes:

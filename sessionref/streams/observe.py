@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import json
+import re
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Protocol
-
-import msgspec
-
-from sessionref.streams.envelope import MEMBERS
-from sessionref.streams.record import Record
+from keyword import iskeyword
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from typing import TypeAlias
 
-    from msgspec import Raw
-
     from sessionref.streams.envelope import Envelope
 
-__all__ = ["UNREADABLE", "Observe", "Observer", "attribute", "held", "nobody", "value"]
+__all__ = ["Observe", "Observer", "attribute", "held", "nobody"]
 
 
 class Observer(Protocol):
@@ -28,8 +22,8 @@ class Observer(Protocol):
     `members` names the members, as they stand in JSON, that it wants to look at beyond those of
     `Envelope`. In the records that it sees each of them is an attribute (`attribute` says which)
     that holds the member's bytes as `msgspec.Raw`, or `msgspec.UNSET` where the record has none;
-    `value` decodes one. `held` tells which members no record of a batch has, at the cost of a look
-    at their types.
+    `sessionref.streams.json.value` decodes one. `held` tells which members no record of a batch
+    has, at the cost of a look at their types.
     """
 
     @property
@@ -61,49 +55,22 @@ def nobody() -> Sequence[Observer]:
     return ()
 
 
-_named = {
-    **dict(zip(Record.__struct_encode_fields__, Record.__struct_fields__, strict=True)),
-    **MEMBERS,
-}
+_capitals = re.compile("[A-Z]").sub
+_is_camel = re.compile("[a-z][A-Za-z]*").fullmatch
 
 
 def attribute(name: str) -> str:
-    """The attribute of a record that holds the member `name`; that of `Record` if it has one."""
-    return _named.get(name) or f"member_{name.encode(errors='surrogatepass').hex()}"
+    """The attribute of a record that holds the member `name`: ``turnId`` is in `turn_id`."""
+    if _is_camel(name) and not iskeyword(name):
+        return _capitals(lambda match: f"_{match[0].lower()}", name)
+    return f"member_{name.encode(errors='surrogatepass').hex()}"
 
 
 def held(records: Iterable[Envelope]) -> frozenset[str]:
-    """The members, as they stand in JSON, that some of `records` may have; no others are in any.
-
-    Of the members that nobody looks at there may be any.
-    """
+    """The members that an observer asked for and that some of `records` may have."""
     return frozenset[str]().union(*map(_fields, set(map(type, records))))
 
 
 @lru_cache(maxsize=64)
 def _fields(kind: type[Envelope]) -> frozenset[str]:
     return frozenset(kind.__struct_encode_fields__)
-
-
-#: What `value` gives for a member that cannot be decoded.
-UNREADABLE: Any = object()
-
-_decode = msgspec.json.Decoder().decode
-
-
-def value(raw: Raw) -> Any:
-    """The JSON value of a member.
-
-    Text that is no UTF-8, and lone surrogates, come out as surrogates, which nothing can refer to.
-    `UNREADABLE` for what is nested too deep to be decoded.
-    """
-    try:
-        return _decode(raw)
-    except RecursionError:
-        return UNREADABLE
-    except msgspec.DecodeError:
-        pass
-    try:
-        return json.loads(bytes(raw).decode(errors="surrogateescape"), parse_int=float)
-    except (ValueError, RecursionError):
-        return UNREADABLE

@@ -33,8 +33,7 @@ class Table:
     """Columns of equal length, one row for each record; and what was met on the way.
 
     `values` is that of the entity key, where the record's type has one; `supersedes` holds only the
-    rows with that member, `unreferable` those whose ID is the escaped form of none. `next_line` and
-    `next_offset` are where reading goes on: behind the last line that ended with a newline.
+    rows with that member, `unreferable` the rows whose ID is not valid UTF-8 (kept escaped).
     `observers`, which `observe` makes, see each record when it is added.
     """
 
@@ -54,11 +53,6 @@ class Table:
         self.supersedes: dict[int, str] = {}
         self.unreferable: set[int] = set()
         self.findings: list[Finding] = []
-        self.crlf = False
-        self.next_line = 1
-        self.next_offset = 0
-        self._whole_records = 0
-        self._whole_findings = 0
         # Types and turn IDs repeat; one text for all equal ones saves memory.
         self._kinds: dict[str, str] = {}
         self._turns: dict[Any, str | None] = {UNSET: None, None: None, "": None}
@@ -105,18 +99,7 @@ class Table:
         self.findings += decoder.findings
         decoder.findings.clear()
 
-    def pass_over(self, piece: Lines | Oversize, decoder: LineDecoder) -> None:
-        """Note that `piece` is done with, unless it may go on when the input grows."""
-        self.take(decoder)
-        self.crlf = decoder.crlf
-        if isinstance(piece, Oversize):
-            lines, size = 1, piece.length + 1
-        else:
-            lines, size = len(piece.lines), sum(map(len, piece.lines))
-        if piece.complete:
-            self._go_on_at(piece.number + lines, piece.offset + size)
-
-    def end_before(self, line: int, offset: int, decoder: LineDecoder) -> None:
+    def end_before(self, line: int, decoder: LineDecoder) -> None:
         """Note that another stream begins at `line`; findings from there on are left to it."""
         found = decoder.findings
         stop = len(found)
@@ -124,36 +107,6 @@ class Table:
             stop -= 1
         self.findings += found[:stop]
         del found[:stop]
-        self._go_on_at(line, offset)
-
-    def _go_on_at(self, line: int, offset: int) -> None:
-        self.next_line = line
-        self.next_offset = offset
-        self._whole_records = len(self.ids)
-        self._whole_findings = len(self.findings)
-
-    def tail(self) -> tuple[object, ...]:
-        """Where complete lines end and what a last line without newline gave, to be compared."""
-        at = self._whole_records
-        return (
-            self.next_offset,
-            self.ids[at:],
-            self.seqs[at:],
-            self.lengths[at:],
-            self.findings[self._whole_findings :],
-        )
-
-    def drop_tail(self) -> None:
-        """Forget what a last line without newline gave: it may have gone on since."""
-        at = self._whole_records
-        for row in range(at, len(self.ids)):
-            self.supersedes.pop(row, None)
-            self.unreferable.discard(row)
-        del self.ids[at:], self.types[at:], self.turns[at:], self.values[at:]
-        del self.seqs[at:], self.lines[at:], self.offsets[at:], self.lengths[at:]
-        del self.findings[self._whole_findings :]
-        if not at:
-            self.header = Header()
 
 
 def fill(table: Table, pieces: Iterable[Lines | Oversize], decoder: LineDecoder) -> Iterator[Table]:
@@ -165,7 +118,6 @@ def fill(table: Table, pieces: Iterable[Lines | Oversize], decoder: LineDecoder)
     for piece in pieces:
         if isinstance(piece, Oversize):
             decoder.note_oversize(piece)
-            table.pass_over(piece, decoder)
             continue
         decoded = decoder.decode(piece)
         types = [record.type for record in decoded.records]
@@ -176,11 +128,10 @@ def fill(table: Table, pieces: Iterable[Lines | Oversize], decoder: LineDecoder)
                 start = at
                 number = decoded.numbers[at]
                 if len(table):
-                    table.end_before(number, decoded.offsets[at], decoder)
+                    table.end_before(number, decoder)
                     yield table
                     table = Table(table.file, table.observe)
                 table.header = identify(decoded.contents[at], table.file, number)
         table.add(decoded, types, start, len(types))
-        table.pass_over(piece, decoder)
     table.take(decoder)
     yield table

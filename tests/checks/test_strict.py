@@ -11,10 +11,8 @@ from check_streams import encoded, found, header
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sessionref.checks import strict
 from sessionref.checks.places import locate
 from sessionref.checks.strict import faults_of_line, strict_findings
-from sessionref.findings import Fault
 
 _RECORD = b'{"type":"note","seq":1,"id":"r1"'
 
@@ -62,6 +60,13 @@ def faults(rest: bytes) -> list[tuple[str, str]]:
         (b',"x":1.0,"y":1e2,"z":-0', []),
         (b',"x":"a\\/b"', []),
         (b',"x":' + b"9" * 5000, []),
+        (b',"x":{"a":1,"b":[{"a":2},{}]}', []),
+        (b', "x" : { "a" : 1 , "b" : [ 2 ] }', []),
+        (b',"x":"a\\/b\\u0041","y":1.0e2', []),
+        (b',"x":[],"y":{"z":{}}', []),
+        (b',"x": 1,"ts":4', [("bad-member", "$.ts")]),
+        (b',"usage":{"\\ud800":1}', [("lone-surrogate", "$.usage['\\\\ud800']")]),
+        (b',"cost":["\\ud800"]', [("lone-surrogate", "$.cost[0]"), ("bad-member", "$.cost")]),
     ],
 )
 def test_what_is_found_in_a_line(rest: bytes, expected: list[tuple[str, str]]) -> None:
@@ -97,16 +102,12 @@ def test_types_that_depend_on_the_record(record: dict[str, Any], path: str) -> N
         assert not [f for f in faults_of_line(other) if f.path == path]
 
 
-def test_100_000_levels_cost_no_recursion_and_no_quadratic_time() -> None:
-    """A path names the first levels and the last; none grows with the depth."""
-    depth = 100_000
-    deep = b',"x":' + b'{"a":1,"a":' * depth + b'{"z":1,"z":2}' + b"}" * depth
-    found = faults_of_line(_RECORD + deep + b"}")
-    assert len(found) == depth + 1
-    assert found[0] == Fault("duplicate-member", "$.x.a")
-    # The member is found to stand twice when its name comes again, from the outside in.
-    assert found[-1].path == "$.x" + ".a" * 19 + "..z"
-    assert faults(b',"x":' + b"[" * depth + b"]" * depth) == []
+def test_what_is_too_deep_is_left_to_the_reader() -> None:
+    """The strict pass looks at what is read: 512 levels and no more."""
+    inner = b'{"z":1,"z":2}'
+    assert len(faults(b',"x":' + b"[" * 510 + inner + b"]" * 510)) == 1
+    assert faults(b',"x":' + b"[" * 511 + inner + b"]" * 511) == []
+    assert faults(b',"x":' + b'{"a":1,"a":' * 100_000 + inner + b"}" * 100_000) == []
 
 
 def test_a_deep_line_that_is_no_json_ends_the_walk() -> None:
@@ -138,7 +139,7 @@ def test_a_header_at_fault_is_the_one_that_its_records_stand_under() -> None:
     # A line that only mentions the word is no header.
     other = b'{"type":"note","seq":1,"id":"session","x":1,"x":"session"}\n'
     assert [f.session for f in strict_findings([encoded([header("s1")]), other])] == ["codex:s1"]
-    deep = b'{"x":"session","y":' + b"[" * 9000 + b'{"a":1,"a":1}' + b"]" * 9000 + b"}\n"
+    deep = b'{"x":"session","y":' + b"[" * 500 + b'{"a":1,"a":1}' + b"]" * 500 + b"}\n"
     assert [f.session for f in strict_findings([encoded([header("s1")]), deep])] == ["codex:s1"]
 
 
@@ -146,13 +147,6 @@ def test_a_number_beyond_all_bounds_hides_no_other_fault() -> None:
     """It is JSON, however many digits it has."""
     rest = b',"x":"\\ud800","y":' + b"9" * 5000
     assert faults(rest) == [("lone-surrogate", "$.x")]
-
-
-def test_what_follows_a_deep_object_is_no_part_of_it() -> None:
-    """The walk token by token ends with the object, as reading does."""
-    deep = _RECORD + b',"x":' + b"[" * 9000 + b"]" * 9000 + b',"y":1,"y":2}'
-    for after in (b"", b',"z":{"a":1,"a":1}', b'"z"', b"]}"):
-        assert faults_of_line(deep + after) == [Fault("duplicate-member", "$.y")]
 
 
 @pytest.mark.parametrize(("depth", "shown"), [(18, 18), (19, 19), (20, 19), (40, 19)])
@@ -245,30 +239,9 @@ def test_bytes_come_as_they_are() -> None:
         assert [(f.code, f.path, f.line) for f in strict_findings(pieces)] == expected
 
 
-def _refuse(*_anything: Any) -> Any:
-    raise AssertionError("it was looked at more closely than it needs")
-
-
-def test_lines_of_any_layout_are_decoded_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The slow walk over tokens is for lines that have something odd about them."""
-    monkeypatch.setattr(strict, "_walked", _refuse)
-    for rest in (
-        b',"x":{"a":1,"b":[{"a":2},{}]}',
-        b', "x" : { "a" : 1 , "b" : [ 2 ] }',
-        b',"x":"a\\/b\\u0041","y":1.0e2',
-        b',"x":[],"y":{"z":{}}',
-        b',"x":{"a":{"b":1},"b":1}',
-    ):
-        assert faults(rest) == []
-    assert faults(b',"x": 1,"ts":4') == [("bad-member", "$.ts")]
-
-
 @pytest.mark.parametrize("end", [b"\n", b""])
-def test_lines_as_machines_write_them_are_looked_at_together(
-    end: bytes, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_lines_as_machines_write_them_have_no_faults(end: bytes) -> None:
     """With a last newline or without, whatever types of records they are."""
-    monkeypatch.setattr(strict, "_examined", _refuse)
     records = [
         header("s1", derivedFrom={"digest": "x"}),
         {"type": "note", "seq": 1, "id": "r1", "x": [1, "é", None]},

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
-import sys
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import sessionref as sr
-from sessionref.streams.decode import BadLine, LineDecoder, escaped, read_members
+from sessionref.streams.decode import LineDecoder
+from sessionref.streams.json import BadJson
 from sessionref.streams.lines import Lines
+from sessionref.streams.observe import attribute, held
 
 GOOD = b'{"type":"note","seq":1,"id":"r1"}\n'
 LAST = b'{"type":"note","seq":9,"id":"r9"}\n'
@@ -114,9 +116,9 @@ def test_a_header_too_deep_for_care_names_no_session(monkeypatch):
     """Where only the careful reader gives up, the header stays a record without a session."""
 
     def give_up(_):
-        raise BadLine("too-deep")
+        raise BadJson("too-deep")
 
-    monkeypatch.setattr("sessionref.streams.header.read_members", give_up)
+    monkeypatch.setattr("sessionref.streams.header.load_object", give_up)
     data = b'{"type":"session","seq":0,"id":"h","agent":{"name":"codex"},"sessionId":"s"}\n'
     read = sr.StreamIndex.from_chunks([data])
     assert [finding.code for finding in read.findings] == ["too-deep"]
@@ -155,13 +157,43 @@ def test_equal_records_between_nuls_stand_at_their_offsets(tmp_path, stream):
     assert [read.fetch(hit) + b"\n" for hit in read][1:] == [GOOD, LAST]
 
 
-def test_new_member_names_are_learned(line):
-    """Members met for the first time, and more of them than are learned, are read the same."""
-    decoder = LineDecoder()
-    lines = [line({"type": "n", "seq": i, "id": f"r{i}", f"x{i % 400}": "é"}) for i in range(900)]
-    got = [decoder.decode(Lines([one], n, 0, True)).records[0] for n, one in enumerate(lines, 1)]
-    assert [record.seq for record in got] == list(range(900))
+WANTED = frozenset({"copiedFrom", "x y", "from"})
+
+
+def test_wanted_members_are_held_as_json(line, record):
+    """A member that is asked for is there with its bytes, one that no record has is not held."""
+    lines = [
+        line(record("n", 1, "r1")),
+        line(record("n", 2, "r2", copiedFrom={"a": [1]}, **{"x y": [7], "from": "é", "to": 1})),
+    ]
+    decoder = LineDecoder(members=WANTED)
+    for numbers in ([0, 1], [1], [0]):
+        records = decoder.decode(Lines([lines[n] for n in numbers], 1, 0, True)).records
+        wanted = frozenset({"copiedFrom", "x y", "from"}) if 1 in numbers else frozenset()
+        assert held(records) == {"type", "seq", "id"} | wanted
+        for number, one in zip(numbers, records, strict=True):
+            found = [getattr(one, attribute(name)) for name in ("copiedFrom", "x y", "from")]
+            if number:
+                assert list(map(bytes, found)) == [b'{"a":[1]}', b"[7]", '"é"'.encode()]
+            else:
+                assert found == [msgspec.UNSET] * 3
     assert decoder.findings == []
+
+
+def test_a_batch_of_many_different_members_is_read_the_same(line):
+    """Names that no other record has cost nothing but time."""
+    lines = [line({"type": "n", "seq": i, "id": f"r{i}", f"x{i}": "é"}) for i in range(900)]
+    decoder = LineDecoder()
+    records = decoder.decode(Lines(lines, 1, 0, True)).records
+    assert [record.seq for record in records] == list(range(900))
+    assert decoder.findings == []
+
+
+@pytest.mark.parametrize(("one", "other"), [("turnId", "turn_id"), ("aB", "a_b"), ("from", "From")])
+def test_each_member_has_an_attribute_of_its_own(one, other):
+    """Names in camel case become attributes; any other name has one that none of those has."""
+    assert attribute(one) != attribute(other)
+    assert attribute("inferenceIdSource") == "inference_id_source"
 
 
 def test_crlf_is_noted_once(stream, codes):
@@ -185,15 +217,6 @@ def test_a_very_long_record_does_not_keep_its_memory(line):
     big = line({"type": "n", "seq": 1, "id": "r", "content": "x" * 5_000_000})
     assert decoder.decode(Lines([big], 1, 0, True)).lengths == [len(big) - 1]
     assert decoder.decode(Lines([GOOD], 2, 0, True)).lengths == [len(GOOD) - 1]
-
-
-def test_members_are_read_with_their_repetitions():
-    """`read_members` names what stands twice, and nothing that does not."""
-    members = read_members(b'{"a":1,"b":{"c":1,"c":2},"a":3}')
-    assert (members.values["a"], members.repeated, members.bad_utf8) == (3, {"a"}, False)
-    assert members.values["b"].repeated == {"c"}
-    assert escaped("a\udcffb\ud800", bytes_too=True) == "a\\xffb\\ud800"
-    assert escaped("a\udcff") == "a\\udcff"
 
 
 NAMES = ["type", "seq", "id", "turnId", "messageId", "supersedes", "ts", "x"]
@@ -248,30 +271,14 @@ def test_no_line_raises(data):
     assert "r9" in [hit.id for hit in read]
 
 
-def test_what_cannot_be_compared_is_read_with_care(index, codes, monkeypatch):
-    """Where the quick comparison gives up at deep nesting, the careful way decides."""
-
-    def give_up(*_, **__):
-        raise RecursionError
-
-    monkeypatch.setattr("sessionref.streams.decode._compact", give_up)
-    assert codes(index(b'{"type": "note", "seq": 1, "id": "r1"}\n', GOOD.replace(b"1", b"3"))) == []
-    assert codes(index(bad('{"type": "note","seq": 1,"id":"r1","id":"r1"}'))) == [
-        ("duplicate-member", 2)
-    ]
-
-
-def test_a_low_recursion_limit_is_no_crash(index, codes):
-    """Deep in other calls a nested line may be too deep; it is a finding then too."""
-    line = bad('{"type":"note","seq":2,"id":"r2","x":' + "[" * 400 + "]" * 400 + "}")
-    assert codes(index(line)) == []
-    limit = sys.getrecursionlimit()
-
-    def deeper(levels):
-        return deeper(levels - 1) if levels else codes(index(line))
-
-    try:
-        sys.setrecursionlimit(1500)
-        assert deeper(1000) in ([], [("too-deep", 2)])
-    finally:
-        sys.setrecursionlimit(limit)
+@pytest.mark.parametrize("levels", [511, 512])
+@pytest.mark.parametrize("layout", [",", ", "])
+def test_512_levels_are_read_and_no_more(index, codes, levels, layout):
+    """The record itself is the first level; spacing and neighbours do not matter."""
+    deep = "[" * levels + '"]"' + "]" * levels
+    line = bad(layout.join(('{"type":"note"', '"seq":2', '"id":"r2"', f'"x":{deep}}}')))
+    wanted = [] if levels < 512 else [("too-deep", 3)]
+    assert codes(index(GOOD, line, LAST)) == wanted
+    assert codes(index(GOOD, line.replace(b"2", b'2,"seq":2', 1), LAST)) == (
+        wanted or [("duplicate-member", 3)]
+    )

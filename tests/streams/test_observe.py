@@ -5,10 +5,9 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-import sessionref as sr
-from sessionref.streams.decode import _raw_members
 from sessionref.streams.index import read_streams
-from sessionref.streams.observe import UNREADABLE, attribute, value
+from sessionref.streams.json import value
+from sessionref.streams.observe import attribute
 
 
 class Watch:
@@ -64,25 +63,6 @@ def test_each_record_is_seen_once_in_its_stream(stream, record):
 def test_records_of_bad_lines_are_seen_too(stream, line, seen):
     """The careful way of reading gives the same members."""
     assert [found for _, _, found in watch(stream(line + b"\n"))[0]][1:] == [seen]
-
-
-def test_values_that_cannot_be_decoded():
-    """What is nested too deep is none; nor what no decoder takes."""
-    deep = b"[" * 100_000 + b"]" * 100_000
-    assert value(msgspec.Raw(deep)) is UNREADABLE
-    assert value(msgspec.Raw(b'["\\ud800",' + deep + b"]")) is UNREADABLE
-    assert value(msgspec.Raw(b"{")) is UNREADABLE
-    assert _raw_members(rb'{"\ud800":' + deep + b"}") == {}
-
-
-def test_an_observed_index_cannot_be_extended(tmp_path, stream):
-    """The observers have seen records that may have gone on since."""
-    path = tmp_path / "f"
-    path.write_bytes(stream())
-    (read,) = read_streams(path, observe=lambda: [Watch()])
-    with pytest.raises(sr.StreamError) as caught:
-        read.extend()
-    assert caught.value.code == "observed"
 
 
 def test_the_columns_of_an_index(index, record):

@@ -43,7 +43,6 @@ __all__ = [
     "Sourced",
     "TreeFacts",
     "UsageFacts",
-    "is_acp_fallback",
     "is_agent_name",
     "name_kind",
     "read_agent",
@@ -64,11 +63,10 @@ _Texts: TypeAlias = Annotated[tuple[_Text, ...], Meta(min_length=1)]
 
 _short_name = re.compile(SHORT_NAME).fullmatch
 _agent_name = re.compile(AGENT_NAME).fullmatch
-_acp_fallback = re.compile(rf"org\.agent-session\.acp\.{SHORT_NAME}").fullmatch
 
 
 def name_kind(name: str) -> Literal["short", "reverse-dns"] | None:
-    """Which of the two forms of ASR-056 `name` has, or None for a text that is no agent name."""
+    """Which of the two forms of ASR-056 `name` has, or None if it is not an agent name."""
     if _short_name(name):
         return "short"
     return "reverse-dns" if _agent_name(name) else None
@@ -79,13 +77,8 @@ def is_agent_name(name: str) -> bool:
     return name_kind(name) is not None
 
 
-def is_acp_fallback(name: str) -> bool:
-    """Whether `name` is ``org.agent-session.acp.<label>``, which needs no entry (ASR-057)."""
-    return _acp_fallback(name) is not None
-
-
 class _Strict(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """A table of an entry: no member that is not known, and nothing written that says nothing."""
+    """A table of an entry. Unknown members are errors, and absent members are not written."""
 
 
 class Sourced(_Strict, frozen=True, kw_only=True):
@@ -101,7 +94,7 @@ class Sourced(_Strict, frozen=True, kw_only=True):
     note: _Text | None = None
 
     def __post_init__(self) -> None:
-        # The words are those of msgspec, so that both kinds of complaint get the same code.
+        # These are the words of msgspec's own errors, so that both kinds get the same code.
         if self._is_open() != (self.source is None):
             raise ValueError((_UNKNOWN if self.source else _MISSING).format("source"))
         for member, value in (("where", self.where), ("confidence", self.confidence)):
@@ -406,7 +399,7 @@ def read_agent(entry: Agent | Mapping[str, Any]) -> Agent:
     ``missing-member``, ``unknown-member``, ``wrong-type``, ``bad-value`` or, for a name that
     ASR-056 does not allow, ``bad-name``.
     """
-    # An Agent built by hand has not been checked: nothing checks the arguments of a constructor.
+    # msgspec does not check the arguments of a constructor, so an Agent is checked here too.
     plain = msgspec.to_builtins(entry) if isinstance(entry, Agent) else entry
     try:
         agent = msgspec.convert(plain, Agent)
@@ -416,5 +409,5 @@ def read_agent(entry: Agent | Mapping[str, Any]) -> Agent:
         raise RegistryError(code, message) from None
     for name, kind in ((agent.short, "short"), (agent.reverse_dns, "reverse-dns")):
         if name_kind(name) != kind:
-            raise RegistryError("bad-name", f"{name!r} is no {kind} agent name (ASR-056)")
+            raise RegistryError("bad-name", f"{name!r} is not a valid {kind} agent name (ASR-056)")
     return agent

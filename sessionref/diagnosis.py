@@ -1,8 +1,8 @@
-"""Says what is wrong with a text that is no reference, all of it, each with its place.
+"""Find everything that is wrong with a text that is not a reference, each fault with its place.
 
 The recognizer that is compiled from the grammar decides whether a text is a reference; this module
-is only asked after a refusal. It names a fault for every text that the recognizer refuses, and none
-for one that it takes; the tests hold the two together.
+is asked only after a refusal. It finds a fault in every text that the recognizer refuses, and none
+in a text that it accepts; tests compare the two.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def diagnose(text: str) -> Iterator[InvalidReference]:
             "session-id",
             (len(head), len(head)),
             text,
-            "no ':' and so no session ID",
+            "there is no ':' and no session ID",
         )
     place = len(names[0]) + 1
     too_many = len(names) > _PARTS

@@ -28,7 +28,7 @@ class SessionrefError(Exception):
 
 
 class InvalidReference(SessionrefError, ValueError):  # noqa: N818 - the name is a promise
-    """A text, or raw parts, that make no reference.
+    """A text, or raw parts, that are not a valid reference.
 
     `code` is a key of `CODES`, `rule` the ASR rule that is broken, `component` the part of the
     reference (`reference`, `agent`, `namespace`, `session-id`, `ref`, `key`, `value` or
@@ -86,7 +86,7 @@ class InvalidReference(SessionrefError, ValueError):  # noqa: N818 - the name is
 class RegistryError(SessionrefError, ValueError):
     """A registry entry, file or overlay that cannot be used.
 
-    `code` says what is wrong, `file` names the TOML file where there is one.
+    `code` says what is wrong; `file` names the TOML file, if there is one.
     """
 
     def __init__(self, code: str, message: str, file: str | None = None) -> None:

@@ -38,8 +38,8 @@ _ASCII = {digits: chr(code) for code in range(0x80) for digits in {f"{code:02X}"
 def encode(raw: str) -> str:
     """`raw` with exactly the characters that ASR-059 requires percent-encoded, in upper-case hex.
 
-    Nothing else is touched. A surrogate code point, which has no octets, is left where it stands:
-    the constructors of values refuse it before.
+    Nothing else is changed. A surrogate code point, which has no octets, is left as it is: the
+    constructors of values have refused it already.
     """
     if not _needs_encoding(raw):
         return raw

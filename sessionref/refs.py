@@ -1,8 +1,8 @@
-"""Refs: what points at a record, an entity or a turn inside one stream (ASR-062 to 064, 075).
+"""Refs: they name a record, an entity or a turn inside one stream (ASR-062 to 064, 075).
 
-A ref has two written forms. Raw, as it stands in the JSON of a stream, nothing is encoded. After
-the ``#`` of a session reference its value is percent-encoded. `Ref.from_raw` and `Ref.raw` speak
-the first, `Ref.from_fragment` and `Ref.fragment` the second.
+A ref has two written forms. In the JSON of a stream it is raw: nothing is encoded. After the ``#``
+of a session reference its value is percent-encoded. `Ref.from_raw` and `Ref.raw` use the first
+form, `Ref.from_fragment` and `Ref.fragment` the second.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Ref(Value):
 
     @staticmethod
     def from_raw(text: str) -> RecordRef | EntityRef | TurnRef:
-        """The ref that stands as `text` in the JSON of a stream, split at the first ``=``.
+        """The ref that the JSON of a stream writes as `text`, split at the first ``=``.
 
         Nothing is decoded. Raises `InvalidReference` with the code ``empty-ref``,
         ``unknown-entity-key`` or ``empty-value`` (ASR-062).
@@ -66,7 +66,7 @@ class Ref(Value):
 
     @staticmethod
     def from_fragment(text: str) -> RecordRef | EntityRef | TurnRef:
-        """The ref that stands as `text` after the ``#`` of a session reference.
+        """The ref that a session reference writes as `text` after its ``#``.
 
         Its value is percent-decoded, once. Raises `InvalidReference` exactly when a session
         reference with this ``#`` part would be invalid (ASR-059 to 061).
@@ -81,13 +81,13 @@ class Ref(Value):
         raise next(diagnose_fragment(text))
 
     def raw(self) -> str:
-        """The form that stands in the JSON of a stream; nothing is encoded."""
+        """The form used in the JSON of a stream; nothing is encoded."""
         raise NotImplementedError
 
     def fragment(self) -> str:
-        """The form that stands after the ``#`` of a session reference, minimally encoded.
+        """The form used after the ``#`` of a session reference, minimally encoded.
 
-        Raises `InvalidReference` where there is none: ``unencodable-record-id`` for a record ID
+        Raises `InvalidReference` if there is none: ``unencodable-record-id`` for a record ID
         that ASR-059 would have to encode, ``surrogate`` for a value with no UTF-8 form.
         """
         raise NotImplementedError
@@ -124,7 +124,7 @@ class RecordRef(_RecordRefFields, Ref):
                 "record-id",
                 (equals, equals + 1),
                 record_id,
-                "a record ID holds no '='",
+                "a record ID cannot hold '='",
             )
         return _make_record_ref(record_id)
 
@@ -201,7 +201,7 @@ class _TurnRefFields:
 
 @final
 class TurnRef(_TurnRefFields, Ref):
-    """The records whose envelope carries this ``turnId`` (ASR-075). A turn is no record."""
+    """The records whose envelope carries this ``turnId`` (ASR-075). A turn is not a record."""
 
     __slots__ = ()
     __match_args__ = ("turn_id",)
@@ -258,7 +258,7 @@ def _make_turn_ref(turn_id: str) -> TurnRef:
 
 
 def build_ref(key: str | None, value: str, record_id: str) -> RecordRef | EntityRef | TurnRef:
-    """The ref of what the recognizer matched; not public.
+    """Make the ref from the groups that the recognizer matched; not public.
 
     Raises `UnicodeDecodeError` for octets that are not valid UTF-8.
     """
@@ -300,7 +300,7 @@ def _refusal(raw: str, component: str) -> InvalidReference:
             component,
             surrogate.span(),
             raw,
-            f"surrogate code point in the {component}, which so has no reference",
+            f"surrogate code point in the {component}; it cannot be written as a reference",
         )
     good = compiled(RECORD_ID).match(raw)
     place = good.end() if good else 0
@@ -310,5 +310,5 @@ def _refusal(raw: str, component: str) -> InvalidReference:
         component,
         (place, place + 1),
         raw,
-        "a record ID that would have to be percent-encoded has no place in a reference",
+        "a reference cannot hold this record ID: the character would have to be percent-encoded",
     )

@@ -15,14 +15,13 @@ from collections.abc import Mapping
 from functools import cache
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, Protocol, final
+from typing import TYPE_CHECKING, Any, NoReturn, final
 
 import msgspec
 
 from sessionref.agent import (
     Agent,
     Name,
-    is_acp_fallback,
     is_agent_name,
     name_kind,
     read_agent,
@@ -39,7 +38,6 @@ __all__ = [
     "Agent",
     "NameChange",
     "Registry",
-    "is_acp_fallback",
     "is_agent_name",
     "name_kind",
     "needs_namespace",
@@ -48,18 +46,9 @@ __all__ = [
 #: Names overlay files, separated as the system separates paths.
 ENVIRONMENT_VARIABLE = "SESSIONREF_REGISTRY"
 
-#: How much of the digest of its overlay a version shows. 64 bits tell apart all the overlays that
-#: anybody will ever store digests under.
+#: How many hexadecimal digits of the overlay's digest a version shows. These 64 bits are enough
+#: to tell overlays apart.
 _VERSION_DIGITS = 16
-
-
-class _SessionParts(Protocol):
-    @property
-    def agent(self) -> str: ...
-    @property
-    def namespace(self) -> str | None: ...
-    @property
-    def session_id(self) -> str: ...
 
 
 class NameChange(msgspec.Struct, frozen=True, order=True):
@@ -96,11 +85,11 @@ class Registry(Mapping[str, Agent]):
         names: dict[str, Agent] = {}
         by_short: dict[str, Agent] = {}
         for agent in sorted(agents, key=_short):
-            # One entry's short name can never equal another's reverse-DNS name, which holds a
-            # dot; looking both up in one table says so without relying on it.
+            # A short name never equals a reverse-DNS name, which holds a dot, so one table of
+            # names serves both.
             for name in (agent.short, agent.reverse_dns):
                 if name in names:
-                    message = f"the name {name!r} already stands for {names[name].short}"
+                    message = f"the name {name!r} already belongs to {names[name].short}"
                     raise RegistryError("name-taken", message)
             by_short[agent.short] = names[agent.short] = names[agent.reverse_dns] = agent
         put = object.__setattr__
@@ -165,12 +154,14 @@ class Registry(Mapping[str, Agent]):
         for known in _published():
             if known.version == version:
                 return cls((_named(*pair) for pair in known.names.items()), version=version)
-        raise RegistryError("unknown-version", f"no built-in registry had the version {version!r}")
+        raise RegistryError(
+            "unknown-version", f"unknown version of the built-in registry: {version!r}"
+        )
 
     def with_agent(self, agent: Agent | Mapping[str, Any]) -> Registry:
         """A new registry that also holds `agent`, an `Agent` or a mapping in the shape of a file.
 
-        An entry of this registry makes way only where `agent` names it under ``replaces``.
+        An entry of this registry is replaced only if `agent` names it under ``replaces``.
         Raises `RegistryError` as `load` does.
         """
         entry = read_agent(agent)
@@ -178,7 +169,7 @@ class Registry(Mapping[str, Agent]):
         if entry.replaces is not None:
             replaced = self.agent(entry.replaces)
             if replaced is None:
-                message = f"there is no agent {entry.replaces!r} to replace"
+                message = f"'replaces' names {entry.replaces!r}, which is not registered"
                 raise RegistryError("nothing-to-replace", message)
             del remaining[replaced.short]
             entry = msgspec.structs.replace(entry, replaces=None)
@@ -188,10 +179,10 @@ class Registry(Mapping[str, Agent]):
 
     @property
     def version(self) -> str:
-        """What to store beside digests of canonical forms.
+        """The version of the registry. Store it with digests of canonical forms.
 
-        The declared version; behind a ``+`` a digest of whatever an overlay added, replaced or
-        took away, in no matter which order.
+        It is the declared version, followed, if overlays changed anything, by ``+`` and a digest
+        of the changes. The order of the overlays does not matter.
         """
         return self._version
 
@@ -212,10 +203,6 @@ class Registry(Mapping[str, Agent]):
     def same_agent(self, one: str, other: str) -> bool:
         """Whether two names resolve to the same agent (ASR-050, 058)."""
         return self.identity(one) == self.identity(other)
-
-    def key_parts(self, session: _SessionParts) -> tuple[str, str | None, str]:
-        """The session key of a reference or key under this registry, as a plain triple."""
-        return (self.canonical_name(session.agent), session.namespace, session.session_id)
 
     def producer_finding(self, name: str) -> Finding | None:
         """Why a producer may not write `name` as an agent name, or None where it may.
@@ -260,10 +247,10 @@ class Registry(Mapping[str, Agent]):
         )
 
     def migrate(self, canonical: str, other: Registry) -> str:
-        """A canonical session reference of this registry as `other` writes it.
+        """The canonical form of a session under `other`, given its canonical form under this one.
 
-        Equal to `canonical` exactly where the reference, and so its digest, stays as it is. The
-        text is not checked; one that holds no ``:`` is given back.
+        It equals `canonical` exactly if the digest does not change. The text is not checked; a
+        text without ``:`` is returned as it is.
         """
         name, colon, rest = canonical.partition(":")
         return self._moved(name, other) + colon + rest if colon else canonical
@@ -376,9 +363,9 @@ def _read_toml(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(content.decode("utf-8"))
     except RecursionError as error:
-        raise RegistryError("not-toml", "is nested too deeply") from error
+        raise RegistryError("not-toml", "nested too deeply") from error
     except ValueError as error:  # both of the syntax and of the encoding
-        raise RegistryError("not-toml", f"is no TOML: {error}") from error
+        raise RegistryError("not-toml", f"not valid TOML: {error}") from error
 
 
 def _entries(document: dict[str, Any]) -> list[Any]:
@@ -387,7 +374,7 @@ def _entries(document: dict[str, Any]) -> list[Any]:
         return [document]
     several = document["agent"]
     if len(document) > 1:
-        raise RegistryError("unknown-member", "beside 'agent' stands another member")
+        raise RegistryError("unknown-member", "a file with [[agent]] can have no other member")
     if not isinstance(several, list):
         raise RegistryError("wrong-type", "'agent' must be an array of tables, [[agent]]")
     return several  # pyright: ignore[reportUnknownVariableType] - read_agent looks at each

@@ -16,7 +16,6 @@ from sessionref.errors import RegistryError
 from sessionref.registry import (
     NameChange,
     Registry,
-    is_acp_fallback,
     is_agent_name,
     name_kind,
 )
@@ -128,23 +127,6 @@ def test_a_long_name_is_no_burden():
     assert name_kind(name + "a") == "short"
 
 
-@pytest.mark.parametrize(
-    ("name", "is_fallback"),
-    [
-        ("org.agent-session.acp.zed", True),
-        ("org.agent-session.acp.some-agent", True),
-        ("org.agent-session.acp", False),
-        ("org.agent-session.acp.a.b", False),
-        ("org.agent-session.acp.", False),
-        ("org.agent-session.acpx", False),
-        ("org.agent-session.acp.zed\n", False),
-    ],
-)
-def test_the_acp_fallback(name, is_fallback):
-    """The name org.agent-session.acp.<label> needs no entry (ASR-057)."""
-    assert is_acp_fallback(name) is is_fallback
-
-
 def test_what_a_producer_may_write():
     """A producer writes registered names and reverse-DNS names, no other short names (ASR-057)."""
     for name in ("codex", "com.openai.codex", "com.acme.bot", "org.agent-session.acp.zed"):
@@ -158,13 +140,6 @@ def test_what_a_producer_may_write():
     assert finding is not None
     assert (finding.rule, finding.code) == ("ASR-056", "bad-agent-name")
     assert not DEFAULT.may_produce("Codex")
-
-
-def test_key_parts_follow_the_registry():
-    """The parts of a session key carry the canonical name of the registry that is asked."""
-    session = types.SimpleNamespace(agent="com.acme.bot", namespace=None, session_id="s")
-    assert DEFAULT.key_parts(session) == ("com.acme.bot", None, "s")
-    assert DEFAULT.with_agent(ACME).key_parts(session) == ("acme-bot", None, "s")
 
 
 def test_a_registry_never_changes():

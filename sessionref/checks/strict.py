@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import msgspec
 
@@ -180,7 +180,10 @@ def _examined(content: bytes) -> _Walked:
         faults = _faults(content)
     if not isinstance(record, dict):
         return _NOTHING
-    return _Walked([*faults, *misfits(record)], _number(record.get("seq")), _text(record.get("id")))
+    members = cast("dict[str, Any]", record)
+    return _Walked(
+        [*faults, *misfits(members)], _number(members.get("seq")), _text(members.get("id"))
+    )
 
 
 def _is_same(record: Any, content: bytes) -> bool:

@@ -187,7 +187,7 @@ class Scope:
         """
         if isinstance(ref, str):
             ref = _ref_or_session(ref)
-        elif not isinstance(ref, SessionRef | RecordRef | EntityRef | TurnRef):
+        elif not isinstance(ref, SessionRef | RecordRef | EntityRef | TurnRef):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise TypeError(f"a reference or a ref was expected, not {type(ref).__name__}")
         if isinstance(ref, SessionRef):
             return outcome_in(self.named(ref), ref, self._under(ref).canonical())

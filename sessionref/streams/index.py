@@ -221,7 +221,7 @@ class StreamIndex:
             if ref.ref is None:
                 return Resolved((self._hit(0),), self._session)
             ref = ref.ref
-        if not isinstance(ref, RecordRef | EntityRef | TurnRef):
+        if not isinstance(ref, RecordRef | EntityRef | TurnRef):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise TypeError(f"a reference or a ref was expected, not {type(ref).__name__}")
         if isinstance(ref, EntityRef):
             return self._outcome(self._latest_rows(ref.key).get(ref.value), "no-such-entity")

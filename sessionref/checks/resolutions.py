@@ -51,7 +51,9 @@ def resolution_findings(
     for problem in problems:
         if problem.field.member_steps == ("supersedes",):
             continue
-        if missing_ids and problem.value in missing_ids and not problem.faults:
+        # Any JSON value may stand where a ref is wanted; only a text can name a missing record.
+        named_id = problem.value if isinstance(problem.value, str) else None
+        if named_id in missing_ids and not problem.faults:
             continue
         if chains.explain(problem):
             continue

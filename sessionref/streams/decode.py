@@ -22,6 +22,7 @@ from sessionref.findings import Finding
 from sessionref.streams.envelope import MEMBERS, REQUIRED, Envelope
 from sessionref.streams.json import (
     BOM,
+    MAX_DEPTH,
     BadJson,
     escaped,
     is_deeper,
@@ -87,7 +88,9 @@ class LineDecoder:
     def decode(self, lines: Lines) -> Decoded:
         """The records of `lines`; what is wrong with any of them is added to `findings`."""
         contents = lines.lines
-        if not lines.complete or any(map(is_deeper, contents)):
+        # What is shorter cannot be nested deeper, if it is JSON at all.
+        long = [content for content in contents if len(content) > 2 * MAX_DEPTH]
+        if not lines.complete or any(map(is_deeper, long)):
             return self._decode_each(lines)
         try:
             members = list(map(_members_of, contents))

@@ -484,3 +484,11 @@ def test_sarif_of_a_finding_without_a_place(monkeypatch: pytest.MonkeyPatch) -> 
         [{"logicalLocations": [{"fullyQualifiedName": "codex:s"}]}],
     ]
     assert {result["level"] for result in results} == {"note"}
+
+
+@pytest.mark.parametrize("value", [["r1"], [], {"a": 1}, 7, True])
+def test_any_value_may_stand_for_a_ref_beside_a_record_that_is_not_read(value: Any) -> None:
+    """A list or an object is a member of the wrong type, and does not stop the check."""
+    lost = {"type": "message", "seq": "late", "id": "r1"}
+    stream = [header(), lost, {"type": "rewind", "seq": 2, "id": "r2", "to": value}]
+    assert ("bad-member", "$.to") in [(f.code, f.path) for f in found(stream)]

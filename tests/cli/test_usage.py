@@ -399,3 +399,10 @@ def test_the_examples_are_counted_once():
     assert total["countedOnce"]["calls"] == 13
     assert (total["original"]["calls"], total["copied"]["calls"]) == (7, 2)
     assert said["mayIncludeCopies"] is True
+
+
+@pytest.mark.parametrize("by", ["model", "day"])
+def test_a_table_of_nothing(by: str):
+    """Where nothing reports any use the table is empty."""
+    result = told(Stream("a"), options=("--by", by))
+    assert (result.exit_code, result.exception) == (0, None)

@@ -171,6 +171,14 @@ def test_X_02_what_follows_a_bad_line_is_read(index, codes, record, line):
     assert [hit.line for hit in read] == [1, 2, 3, 4, 6, 7, 8]
 
 
+@pytest.mark.parametrize("size", [1, 20, len(ONE) - 1])
+def test_a_torn_tail_is_a_notice(index, size):
+    """An input that ends inside a line is still being written; a whole line needs no newline."""
+    read = index(ONE[:size])
+    assert [(f.code, f.severity, f.line) for f in read.findings] == [("torn-tail", "notice", 2)]
+    assert (len(index(ONE)), index(ONE).findings) == (2, ())
+
+
 def test_X_04_two_partial_writes_of_one_record(index, codes):
     """The whole duplicate afterwards is no revision: it does not say so."""
     read = index(ONE[:20] + b"\n", ONE[:25] + b"\n", ONE + b"\n", ONE + b"\n")

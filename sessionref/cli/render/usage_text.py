@@ -110,7 +110,7 @@ def _name(name: str, width: int | None) -> str:
 
 def _table(by: str, entries: Sequence[_Entry], width: int | None) -> Iterator[Line]:
     cells = [[_cell(measure) for measure in _columns(entry.total)] for entry in entries]
-    widths = [max(len(head), *(len(row[at]) for row in cells)) for at, head in enumerate(_HEADS)]
+    widths = [max([len(head), *(len(row[at]) for row in cells)]) for at, head in enumerate(_HEADS)]
     names = [("  " if entry.subtotal else "") + shown(entry.name) for entry in entries]
     left = max(map(len, [by, *names]))
     if width is not None:

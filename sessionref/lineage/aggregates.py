@@ -17,9 +17,7 @@ if TYPE_CHECKING:
 
     from sessionref.lineage.account import AccountLineage
     from sessionref.lineage.calls import Bucket
-    from sessionref.lineage.executed import Executed, Side
     from sessionref.lineage.gather import Aggregate
-    from sessionref.lineage.sessions import SessionLineage
     from sessionref.usage import Group
 
 __all__ = ["LEFT_OUT", "Item", "items"]
@@ -37,9 +35,10 @@ class Item(msgspec.Struct):
     """The tokens or the cost of one aggregate, or of several that cover the same.
 
     `rows` are those of their records. `left_out` is a code of `LEFT_OUT`, None where the item
-    counts. `side` is ``doubtful`` where another session may report the same: then it stands under
+    counts. It is `doubtful` where another session may report the same: then it stands under
     unknown, and outside every total that has the other. With `with_children` it includes the work
-    of children, or may (`includes_children` is None).
+    of children, or may (`includes_children` is None). `rest` is what of it counts beside what it
+    includes, None where that is all.
     """
 
     group: Group
@@ -52,7 +51,8 @@ class Item(msgspec.Struct):
     bucket: Bucket = "unknown"
     sum: Sum = msgspec.field(default_factory=Sum)
     exact: bool = True
-    side: Side = "own"
+    doubtful: bool = False
+    rest: Sum | None = None
     left_out: str | None = None
 
     @property
@@ -66,8 +66,8 @@ class Item(msgspec.Struct):
         return self.includes_children is not False
 
 
-def items(session: SessionLineage, account: AccountLineage, executed: Executed) -> list[Item]:
-    """What the aggregates of an account say, each with what becomes of it."""
+def items(account: AccountLineage) -> list[Item]:
+    """What the aggregates of an account say, each with what becomes of it in its session."""
     found: dict[tuple[Group, Any, str | None], Item] = {}
     apart: list[Item] = []
     for aggregate in account.gathered.aggregates:
@@ -84,10 +84,15 @@ def items(session: SessionLineage, account: AccountLineage, executed: Executed) 
     for item in found.values():
         item.sum, item.exact = agreed(item.sums)
         # Of what includes children it is not known how much is the session's own work.
-        if item.bucket == "original" and (item.with_children or not item.exact):
+        # And a sum over a session with copies may be one over these too.
+        if item.bucket == "original" and (
+            item.with_children
+            or not item.exact
+            or (item.covers == "session" and account.records.copied)
+        ):
             item.bucket = "unknown"
     for group in GROUPS:
-        _weigh(session, account, executed, [i for i in found.values() if i.group == group], group)
+        _weigh(account, [i for i in found.values() if i.group == group], group)
     return [*found.values(), *apart]
 
 
@@ -133,38 +138,31 @@ def _merge(first: Item, other: Item) -> None:
             first.includes_children = None
 
 
-def _weigh(
-    session: SessionLineage,
-    account: AccountLineage,
-    executed: Executed,
-    several: list[Item],
-    group: Group,
-) -> None:
-    """Decide which of the items count: calls before turns, turns before the session."""
-    if not several:
+def _weigh(account: AccountLineage, several: list[Item], group: Group) -> None:
+    """Decide which of the items count: calls before turns, turns before the session.
+
+    Copies compete with nothing.
+    """
+    own = [item for item in several if item.bucket != "copied"]
+    if not own:
         return
     turns = _recorded(account, group)
-    by_turn = [item for item in several if item.covers == "turn"]
-    for item in several:
-        item.side = executed.aggregate_side(session, item.turn)
+    by_turn = any(item.covers == "turn" for item in own)
+    for item in own:
         recorded = item.turn in turns or None in turns if item.covers == "turn" else bool(turns)
         if recorded:
             item.left_out = "calls-recorded"
         elif item.covers == "session" and by_turn:
             item.left_out = "turns-reported"
-        elif item.side == "covered":
-            item.left_out = "covered"
-        elif item.side == "doubtful" and item.bucket == "original":
-            item.bucket = "unknown"
 
 
 def _recorded(account: AccountLineage, group: Group) -> set[str | None]:
-    """The turns that have recorded calls with tokens, or with a cost; None for calls of no turn."""
+    """The turns with calls that have tokens, or a cost, and are no copies; None for no turn."""
     calls, turns = account.gathered.calls, account.index.turns
-    superseded = account.superseded if len(calls) else ()
     return {
         turns[row]
         for at, row in enumerate(calls.rows)
         if (at not in calls.unmeasured if group == "tokens" else at in calls.costs)
-        and row not in superseded
+        and row not in account.superseded
+        and account.judge(row).value != "copy"
     }

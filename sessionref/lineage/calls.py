@@ -31,6 +31,8 @@ __all__ = [
     "amounts",
     "bucket_of",
     "call_key",
+    "day_of",
+    "model_of",
     "position",
     "same",
     "settle",
@@ -117,6 +119,18 @@ def amounts(calls: Calls, at: int) -> Sum:
 def bucket_of(account: AccountLineage, at: int) -> Bucket:
     """Where the record at position `at` counts by its originality."""
     return account.judge(account.gathered.calls.rows[at]).bucket
+
+
+def model_of(account: AccountLineage, at: int) -> str | None:
+    """The model of the call at position `at`."""
+    model = account.gathered.calls.models[at]
+    return None if model < 0 else account.gathered.model_names[model]
+
+
+def day_of(account: AccountLineage, at: int) -> str | None:
+    """The UTC day of the call at position `at`."""
+    day = account.gathered.calls.days[at]
+    return None if day < 0 else account.gathered.day_names[day]
 
 
 def settle(account: AccountLineage, agent: str | None, identity: CallIdentity) -> Settled:

@@ -24,6 +24,12 @@ Counts = Literal["counted", "not counted", "unknown"]
 LABELS: dict[str, str] = {"copy": "copy", "unknown": "may be a copy"}
 
 
+_DOUBTFUL = (
+    "the sessions that ran the turns report calls, and nothing says of which turns; it stands "
+    "under unknown in the session's row"
+)
+
+
 class Explanation(msgspec.Struct, frozen=True):
     """What becomes of one record in the totals of the scope.
 
@@ -81,11 +87,13 @@ def _call(
         )
     if verdict.value == "copy":
         return Explanation("not counted", "ASR-417", verdict.reason, verdict.message)
-    turn = account.index.turns[row]
-    if totals.executed.call_side(session, turn) == "covered":
-        return Explanation("not counted", "ASR-425", "covered", LEFT_OUT["covered"][1])
     settled = totals.settled(account)
     at = position(account.gathered.calls.rows, row) or 0
+    fates = totals.fates(account, at)
+    if fates == {"covered"}:
+        return Explanation("not counted", "ASR-425", "covered", LEFT_OUT["covered"][1])
+    if "doubtful" in fates:
+        return Explanation("not counted", "ASR-425", "wrapper-or-backing", _DOUBTFUL)
     found = totals.shared_call(session, account, at)
     if found is not None and len(found[0].entries) > 1:
         shared, mine = found
@@ -121,13 +129,6 @@ def _call(
             )
     if verdict.value == "unknown":
         return Explanation("unknown", verdict.rule, verdict.reason, verdict.message)
-    if totals.is_doubted(session, turn):
-        return Explanation(
-            "unknown",
-            "ASR-425",
-            "wrapper-or-backing",
-            "a session that wraps this one may report the call too, and does not say",
-        )
     return Explanation("counted", verdict.rule, verdict.reason, verdict.message)
 
 
@@ -148,14 +149,8 @@ def _aggregate(
     if not counting:
         rule, message = LEFT_OUT[left_out[0]]
         return Explanation("not counted", rule, left_out[0], message)
-    if any(item.side == "doubtful" for item in counting):
-        return Explanation(
-            "not counted",
-            "ASR-425",
-            "wrapper-or-backing",
-            "the sessions that ran the turns report calls, and nothing says of which turns; it "
-            "stands under unknown in the session's row",
-        )
+    if any(item.doubtful for item in counting):
+        return Explanation("not counted", "ASR-425", "wrapper-or-backing", _DOUBTFUL)
     if any(item.with_children for item in counting):
         return Explanation(
             "unknown",

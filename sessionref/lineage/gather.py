@@ -275,14 +275,14 @@ class Gathered:
         )
 
     def _state(self, row: int, record: Any) -> None:
-        named = _value(record.executed_by)
-        if named is None:
+        said = _value(record.executed_by)
+        if said is None:
             return
-        texts = named if is_array(named) else [named]
+        texts = said if is_array(said) else [said]
         sessions = [session_of(text) for text in texts if isinstance(text, str)]
-        self.executed[row] = tuple(
-            session for session in sessions if isinstance(session, SessionRef)
-        )
+        named = tuple(session for session in sessions if isinstance(session, SessionRef))
+        if named or not texts:  # what cannot be read does not say that nobody ran the turn
+            self.executed[row] = named
 
     def _aggregate(self, row: int, record: Any) -> None:
         usage, cost, faulty = _spend(record.usage, record.cost)
@@ -326,7 +326,7 @@ class Gathered:
                 self._cost(at, record)
             if record.request_id:
                 calls.requests[at] = record.request_id
-            if record.id_source is not UNSET and _is_derived(record):
+            if _is_derived(record):
                 calls.derived.add(at)
             raw = record.model
             if raw is UNSET:
@@ -533,7 +533,9 @@ def _text(raw: Any) -> str | None:
 def _is_derived(record: Any) -> bool:
     """Whether the inference ID is derived, by `inferenceIdSource`, or else by `idSource`."""
     source = _inference_id_source_of(record)
-    return bytes(record.id_source if source is UNSET else source) == b'"derived"'
+    if source is UNSET:
+        source = record.id_source
+    return source is not UNSET and (bytes(source) == b'"derived"' or _value(source) == "derived")
 
 
 def _utc_day(text: str | None) -> str | None:

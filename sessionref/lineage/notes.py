@@ -8,17 +8,50 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from sessionref.lineage.aggregates import LEFT_OUT
-from sessionref.usage import Sum
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from sessionref.lineage.account import AccountLineage
     from sessionref.lineage.aggregates import Item
     from sessionref.lineage.calls import Settled
     from sessionref.lineage.sessions import SessionLineage
 
-__all__ = ["Note", "notes_of"]
+__all__ = ["Note", "bound_notes", "notes_of"]
+
+#: Why a total is a lower bound, by code.
+_BOUNDS = {
+    "aggregate-larger": "an aggregate states more than what counts in its place",
+    "backing-larger": (
+        "a wrapper's aggregate counts, because not all sessions that ran the turn are in scope, "
+        "and those that are report more than it does"
+    ),
+    "rest-dropped": (
+        "a wrapper's aggregate counts in place of what this session reports of no certain turn"
+    ),
+    "rivals": "several wrappers report one turn with different numbers, and the largest count",
+    "mutual": "sessions name each other as having run their turns, and the larger sum counts",
+    "may-not-include": (
+        "an aggregate does not say whether it includes the work of children, and what these used "
+        "is taken away from it"
+    ),
+    "included-elsewhere": (
+        "nothing says in which turn a child was spawned, and what it used is taken away from an "
+        "aggregate that may not include it"
+    ),
+    "turns-not-apart": (
+        "a session that ran turns of this one does not say how much it used in them"
+    ),
+    "children-larger": "children used more than the aggregate that includes them states",
+    "no-named-turns": (
+        "a session ran turns of a child, and nothing says which, so all that it used is taken away "
+        "from an aggregate"
+    ),
+    "wrapper-or-backing": (
+        "it reports turns that other sessions in scope ran, and does not say which; what it "
+        "reports{amount} stands under unknown here, and counts in no total that has these sessions"
+    ),
+}
 
 
 class Note(msgspec.Struct, frozen=True):
@@ -30,6 +63,18 @@ class Note(msgspec.Struct, frozen=True):
 
     def __str__(self) -> str:
         return self.message if self.session is None else f"{self.session}: {self.message}"
+
+
+def bound_notes(lower: Iterable[tuple[str, str]], doubtful: Mapping[str, int]) -> Iterator[Note]:
+    """A note for each session and reason for which its total is a lower bound.
+
+    `doubtful` has the tokens that stand under unknown in a wrapper's row only.
+    """
+    for session, code in dict.fromkeys(lower):
+        tokens = doubtful.get(session)
+        amount = f" ({tokens} token(s))" if tokens else ""
+        reason = _BOUNDS[code].format(amount=amount)
+        yield Note(code, session, f"{reason}, so the total is a lower bound")
 
 
 def notes_of(
@@ -105,23 +150,10 @@ def _about_items(items: Sequence[Item]) -> Iterator[tuple[str, str]]:
             f"{number} aggregate(s): each counts nowhere, because {LEFT_OUT[code][1]}",
         )
     counting = [item for item in items if item.left_out is None]
-    if any(item.side == "own" and item.counts for item in counting):
+    if any(item.counts and not item.doubtful for item in counting):
         yield (
             "aggregates-only",
             "counted from aggregates, because the calls themselves are not recorded",
-        )
-    doubtful = Sum()
-    for item in counting:
-        if item.side == "doubtful":
-            doubtful.add_sum(item.sum)
-    if any(doubtful.tokens) or doubtful.cost:
-        yield (
-            "wrapper-or-backing",
-            (
-                "reports turns that other sessions ran, and does not say which: its aggregates of "
-                f"{sum(doubtful.tokens[:4])} token(s) stand under unknown, and count in no total "
-                "that has the records of these sessions"
-            ),
         )
     with_children = [item for item in counting if item.with_children and item.counts]
     if with_children:

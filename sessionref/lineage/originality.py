@@ -53,6 +53,12 @@ _NO_LINEAGE = Verdict(
 _MODE_UNKNOWN = Verdict(
     "unknown", "ASR-416", "inherits-unknown", "what the session inherits is unknown"
 )
+_NO_EVIDENCE = Verdict(
+    "unknown",
+    "ASR-404",
+    "inherits-without-evidence",
+    "the session does not say on what evidence it inherits",
+)
 _NO_BOUNDARY = Verdict(
     "unknown",
     "ASR-416",
@@ -120,6 +126,8 @@ class Originality:
             rest = _NO_LINEAGE
         elif inherits is None or inherits.mode is None or inherits.mode == "unknown":
             rest = _MODE_UNKNOWN
+        elif inherits.evidence is None and inherits.mode != "copied":
+            rest = _NO_EVIDENCE
         elif inherits.mode != "copied":
             rest = _ORIGINAL[inherits.mode]
         elif inherits.local_through_id is None:
@@ -128,7 +136,8 @@ class Originality:
             rest = _BOUNDARY_LOST
         else:
             self._prefix = boundary
-            rest = _AFTER_PREFIX
+            # Without evidence the claim makes nothing original; what it calls copies may be some.
+            rest = _NO_EVIDENCE if inherits.evidence is None else _AFTER_PREFIX
         if conflict and rest.value == "original":
             rest = _CONFLICT
         self._rest = rest

@@ -16,20 +16,23 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import msgspec
 
-from sessionref.lineage import graph
 from sessionref.lineage.aggregates import items
 from sessionref.lineage.calls import (
     CallIdentity,
     amounts,
     bucket_of,
     call_key,
+    day_of,
+    model_of,
     position,
     same,
     settle,
 )
-from sessionref.lineage.executed import Executed
-from sessionref.lineage.notes import Note, notes_of
-from sessionref.usage import Sum, agreed
+from sessionref.lineage.executed import Executions, Sides, larger
+from sessionref.lineage.included import Included
+from sessionref.lineage.notes import Note, bound_notes, notes_of
+from sessionref.lineage.reports import Reports, once
+from sessionref.usage import GROUPS, Sum, agreed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -43,17 +46,16 @@ if TYPE_CHECKING:
         Settled,
     )
     from sessionref.lineage.forest import Forest
+    from sessionref.lineage.reports import Fate
     from sessionref.lineage.sessions import SessionLineage
     from sessionref.reference import SessionRef
     from sessionref.registry import Registry
-    from sessionref.usage import Measure
+    from sessionref.usage import Group, Measure
 
 __all__ = ["GROUPINGS", "GroupTotal", "Grouping", "SessionTotal", "Shared", "Total", "Totals"]
 
 Grouping = Literal["session", "family", "agent", "day", "model"]
 GROUPINGS: tuple[Grouping, ...] = ("session", "family", "agent", "day", "model")
-
-_DELEGATION = ("spawnedBy", "announces")
 
 
 class Total(msgspec.Struct, frozen=True, rename="camel"):
@@ -178,15 +180,15 @@ class Totals:
         self._numbers = {id(one): number for number, one in enumerate(self._sessions)}
         self._forest = forest
         self._identities = [CallIdentity.of(one.agent, registry) for one in self._sessions]
-        keyed = {one.session: one for one in self._sessions if one.session is not None}
-        self.executed = Executed(keyed, name_of)
+        self._name_of = name_of
+        self._registry = registry
         self._rows = [Buckets() for _ in self._sessions]
         self._cells: defaultdict[_Cell, Buckets] = defaultdict(Buckets)
-        self._notes: list[Note] = []
+        self._lower: list[tuple[str, str]] = []
         self._settled: dict[AccountLineage, Settled] = {}
         self._items: dict[AccountLineage, list[Item]] = {}
         self._candidates: dict[CallKey, list[Entry]] = {}
-        self._doubted: dict[str, frozenset[str]] = {}
+        self._reports = Reports(self._sessions, self._identities, self._settled, self._items)
         self._fill()
 
     # -- What comes out ---------------------------------------------------------------------
@@ -196,7 +198,8 @@ class Totals:
         """What the records of each session say, one row each.
 
         A wrapper's report on turns that another session in scope reports itself stands in no
-        column. Shared calls stand in the row of each session that holds them.
+        column, or under unknown where it is not certain that it is of these turns. Shared calls
+        stand in the row of each session that holds them.
         """
         return tuple(
             SessionTotal(
@@ -230,7 +233,7 @@ class Totals:
     def notes(self) -> tuple[Note, ...]:
         """What limits the totals, as sentences, session by session."""
         found = [
-            *self._notes,
+            *bound_notes(self._lower, self._doubtful()),
             *notes_of(self._sessions, self._settled, self._items),
             *self._shared_notes(),
         ]
@@ -273,14 +276,8 @@ class Totals:
     def of(self, sessions: Iterable[str]) -> Total:
         """The total of some sessions of the scope, by canonical key, with nothing counted twice."""
         wanted = set(sessions)
-        numbers = {n for n, one in enumerate(self._sessions) if one.session in wanted}
-        cells = {cell: sums for cell, sums in self._cells.items() if cell.session in numbers}
-        shared: list[Shared] = []
-        for call in self.shared:
-            entries = [entry for entry in call.entries if entry.session in numbers]
-            if entries:
-                shared.append(Shared(call.key, entries))
-        return self._sum(cells, shared)
+        several = [one for one in self._sessions if one.session in wanted]
+        return Totals(several, self._forest, self._name_of, self._registry).total
 
     # -- What `explain` asks ----------------------------------------------------------------
 
@@ -291,6 +288,10 @@ class Totals:
     def items(self, account: AccountLineage) -> list[Item]:
         """What the aggregates of an account say."""
         return self._items[account]
+
+    def fates(self, account: AccountLineage, at: int) -> set[Fate]:
+        """What becomes of the call at position `at` beside what other sessions report."""
+        return {report.fate for report in self._reports.of_call(account, at)}
 
     def shared_call(
         self, session: SessionLineage, account: AccountLineage, at: int
@@ -314,31 +315,80 @@ class Totals:
     # -- How it is made ---------------------------------------------------------------------
 
     def _fill(self) -> None:
-        for session in self._sessions:
-            for account in session.accounts:
-                self._items[account] = items(session, account, self.executed)
-        self._doubted = self.executed.doubted(
-            session
-            for session in self._sessions
-            if any(
-                item.side == "doubtful" and item.counts
-                for account in session.accounts
-                for item in self._items[account]
-            )
-        )
         repeated = self._settle()
+        self._decide()
         for number, session in enumerate(self._sessions):
-            wrapper = self.executed.is_wrapper(session)
             for account in session.accounts:
                 at: Sequence[int] = self._settled[account].plain
                 if repeated:
                     at = self._set_apart(number, account, at, repeated)
-                if wrapper:
-                    at = [one for one in at if self._counts_here(session, account, one)]
-                self._add_calls(number, account, at)
-                self._add_disputed(number, account)
+                if number in self._reports.made:
+                    for one in at:
+                        bucket = bucket_of(account, one)
+                        self._add_call(number, account, (one,), bucket, _amounts(account, one))
+                else:
+                    self._add_calls(number, account, at)
+                for call in self._settled[account].disputed:
+                    key = call.key
+                    if key is None or not self._share(number, account, call.positions, key, call):
+                        self._add_call(number, account, call.positions, call.bucket, call.sum)
         self._add_shared_rows()
         self._add_items()
+
+    def _decide(self) -> None:
+        """Decide what counts where several sessions, or calls and aggregates, report one thing."""
+        keyed = {one.session: one for one in self._sessions if one.session is not None}
+        numbers = self._numbers_by_name()
+        executions = Executions(keyed, self._name_of)
+        wrappers = set(executions.wrappers)
+        gatherers = [
+            name
+            for name, session in keyed.items()
+            if any(
+                item.counts and (item.with_children or name in wrappers)
+                for account in session.accounts
+                for item in self._items[account]
+            )
+        ]
+        for group in GROUPS:
+            sides = Sides(executions, numbers, self._reports, group)
+            self._lower += sides.lower
+            included = Included(executions, self._forest, numbers, self._reports, group)
+            if gatherers:
+                included.take(gatherers)
+            self._compare(included, numbers, group)
+            for place, own in sides.covered:
+                including = any(one.item is not None and one.item.with_children for one in own)
+                theirs = included.below(place.session, place.turn, with_children=including)
+                if larger(once(own), theirs):
+                    self._lower.append((place.session, "aggregate-larger"))
+            self._lower += included.lower
+        for number in self._reports.made:
+            for group in GROUPS:
+                for report in self._reports.of(number, group):
+                    item = report.item
+                    if item is not None:
+                        item.bucket, item.rest = report.bucket, report.rest
+                        item.doubtful = report.fate == "doubtful"
+                        item.left_out = "covered" if report.fate == "covered" else None
+
+    def _compare(self, included: Included, numbers: dict[str, int], group: Group) -> None:
+        """Note the aggregates that state more than what counts in their place."""
+        for name, number in numbers.items():
+            for item in self._reports.items(number):
+                if item.group != group or item.left_out not in {"calls-recorded", "turns-reported"}:
+                    continue
+                counting = [
+                    report
+                    for report in self._reports.of(number, group)
+                    if item.covers == "session" or report.turn in {None, item.turn}
+                ]
+                counting = [report for report in counting if report.fate == "counts"]
+                place = once(counting)
+                if counting and item.with_children and larger(item.sum, place):
+                    place.add_sum(included.below(name, item.turn, with_children=True))
+                if counting and larger(item.sum, place):
+                    self._lower.append((name, "aggregate-larger"))
 
     def _settle(self) -> frozenset[int]:
         """Settle all accounts; the hashes of call keys that come more than once."""
@@ -346,6 +396,7 @@ class Totals:
         for session, identity in zip(self._sessions, self._identities, strict=True):
             for account in session.accounts:
                 calls = self._settled[account] = settle(account, session.agent, identity)
+                self._items[account] = items(account)
                 if identity.everywhere:
                     hashes.extend(_hashes(account, calls.plain, identity))
                     hashes.extend(
@@ -382,14 +433,13 @@ class Totals:
         disputed: Disputed | None = None,
     ) -> bool:
         """Note a call that others may hold; False where it is a copy here, or counts elsewhere."""
-        session, at = self._sessions[number], positions[0]
-        bucket = bucket_of(account, at) if disputed is None else disputed.bucket
-        total = amounts(account.gathered.calls, at) if disputed is None else disputed.sum
-        if bucket == "copied" or not self._counts_here(session, account, at):
+        bucket = bucket_of(account, positions[0]) if disputed is None else disputed.bucket
+        total = _amounts(account, positions[0]) if disputed is None else disputed.sum
+        if bucket == "copied" or self.fates(account, positions[0]) - {"counts"}:
             return False
-        bucket = self._doubt(session, account, at, bucket)
-        model = same(_model(account, one) for one in positions)
-        day = same(_day(account, one) for one in positions)
+        bucket = self._doubt(account, positions[0], bucket)
+        model = same(model_of(account, one) for one in positions)
+        day = same(day_of(account, one) for one in positions)
         entry = Entry(number, account, positions, bucket, total, model, day)
         self._candidates.setdefault(key, []).append(entry)
         return True
@@ -404,38 +454,50 @@ class Totals:
                 once = self._once(own)
                 self._rows[number].of(once.bucket).add_sum(once.sum)
 
-    def _counts_here(self, session: SessionLineage, account: AccountLineage, at: int) -> bool:
-        """Whether a call counts in the session that holds it, and not in one that ran its turn."""
-        return self.executed.call_side(session, _turn(account, at)) == "own"
-
-    def is_doubted(self, session: SessionLineage, turn: str | None) -> bool:
-        """Whether a wrapper may report a call of the session in `turn` too (ASR-425)."""
-        certain = self._doubted.get(session.session or "")
-        return certain is not None and (turn is None or f"turnId={turn}" not in certain)
-
-    def _doubt(
-        self, session: SessionLineage, account: AccountLineage, at: int, bucket: Bucket
-    ) -> Bucket:
-        """The bucket of a call, unknown where a wrapper may report it too."""
-        doubted = bucket == "original" and self.is_doubted(session, _turn(account, at))
+    def _doubt(self, account: AccountLineage, at: int, bucket: Bucket) -> Bucket:
+        """The bucket of a call, unknown where it is not known what includes it."""
+        doubted = any(one.bucket == "unknown" for one in self._reports.of_call(account, at))
         return "unknown" if doubted else bucket
+
+    def _add_call(
+        self,
+        number: int,
+        account: AccountLineage,
+        positions: tuple[int, ...],
+        bucket: Bucket,
+        total: Sum,
+    ) -> None:
+        """Add one call, as far as nothing else counts in its place."""
+        cell = _Cell(
+            number,
+            same(model_of(account, one) for one in positions),
+            same(day_of(account, one) for one in positions),
+        )
+        reports = self._reports.of_call(account, positions[0])
+        if not reports:
+            self._add(cell, bucket, total)
+        for report in reports:
+            part = report.sum.only(report.group)
+            part.calls = int(report.group == "tokens")
+            if report.fate == "counts":
+                self._add(cell, report.bucket, part)
+            elif report.fate == "doubtful":
+                self._rows[number].unknown.add_sum(part)
 
     def _add_calls(self, number: int, account: AccountLineage, at: Sequence[int]) -> None:
         """Add records that each count as one call."""
-        session = self._sessions[number]
         gathered = account.gathered
         calls = gathered.calls
         groups: defaultdict[tuple[int, int, Bucket], list[int]] = defaultdict(list)
         models, days = calls.models, calls.days
         originality = account.originality
-        if originality.is_uniform and (session.session or "") not in self._doubted:
+        if originality.is_uniform:
             rest: Bucket = "original" if originality.rest.value == "original" else "unknown"
             for one in at:
                 groups[models[one], days[one], rest].append(one)
         else:
             for one in at:
-                bucket = self._doubt(session, account, one, bucket_of(account, one))
-                groups[models[one], days[one], bucket].append(one)
+                groups[models[one], days[one], bucket_of(account, one)].append(one)
         tokens = calls.tokens
         for (model, day, bucket), members in groups.items():
             total = Sum()
@@ -455,97 +517,17 @@ class Totals:
         self._rows[cell.session].of(bucket).add_sum(total)
         self._cells[cell].of(bucket).add_sum(total)
 
-    def _add_disputed(self, number: int, account: AccountLineage) -> None:
-        session = self._sessions[number]
-        for one in self._settled[account].disputed:
-            if one.key is not None and self._share(number, account, one.positions, one.key, one):
-                continue
-            at = one.positions[0]
-            if one.bucket == "copied" or self._counts_here(session, account, at):
-                cell = _Cell(
-                    number,
-                    same(_model(account, position) for position in one.positions),
-                    same(_day(account, position) for position in one.positions),
-                )
-                self._add(cell, self._doubt(session, account, at, one.bucket), one.sum)
-
     def _add_items(self) -> None:
-        """Add the aggregates that count; last those that may hold what has been counted."""
-        with_children: defaultdict[int, list[Item]] = defaultdict(list)
+        """Add the aggregates that count."""
         for number, session in enumerate(self._sessions):
             for item in (item for account in session.accounts for item in self._items[account]):
                 if item.left_out is not None:
                     continue
-                if not item.counts:
-                    self._add(_Cell(number, None, item.day), "copied", item.sum)
-                elif item.side == "doubtful":
-                    self._rows[number].of(item.bucket).add_sum(item.sum)
-                elif item.with_children:
-                    with_children[number].append(item)
-                else:
-                    self._add(_Cell(number, None, item.day), item.bucket, item.sum)
-        if with_children:
-            self._add_remainders(with_children)
-
-    def _add_remainders(self, with_children: dict[int, list[Item]]) -> None:
-        """Add aggregates that include children, or may, less what is counted of these (ASR-419).
-
-        What is left is the parent's own share, so aggregate and children together are never more
-        than the aggregate, unless the children alone are. Children count first, so that each is
-        taken away once. Where a session is reached by several ways that sum is not to be had, and
-        the aggregate is left out.
-        """
-        numbers = {one.session: n for n, one in enumerate(self._sessions) if one.session}
-        forest = self._forest
-        counted: dict[str, Sum] = {}
-        tangled: set[str] = set()
-
-        def children(name: str) -> tuple[str, ...]:
-            return forest.children(name, _DELEGATION)
-
-        for group in graph.strong_components(forest.nodes, children):
-            for name in group:
-                below = Sum()
-                for child in children(name):
-                    if child in counted and child not in group:
-                        below.add_sum(counted[child])
-                    if (
-                        child in group
-                        or child in tangled
-                        or len(forest.parents(child, _DELEGATION)) > 1
-                    ):
-                        tangled.add(name)
-                number = numbers.get(name)
-                total = Sum()
-                if number is not None:
-                    total = self._rows[number].own()
-                    for item in with_children.pop(number, ()):
-                        total.add_sum(self._add_remainder(number, name, item, below, tangled))
-                total.add_sum(below)
-                counted[name] = total
-        for number, several in with_children.items():  # sessions without a key
-            for item in several:
-                self._add(_Cell(number, None, item.day), item.bucket, item.sum)
-
-    def _add_remainder(
-        self, number: int, name: str, item: Item, below: Sum, tangled: set[str]
-    ) -> Sum:
-        """Add what is left of one aggregate; what of it counts."""
-        row = self._rows[number].of(item.bucket)
-        row.add_sum(item.sum)
-        if name in tangled:
-            self._notes.append(
-                Note(
-                    "tangled-children",
-                    name,
-                    "an aggregate that may include children is left out of totals, because a "
-                    "child is reachable from this session by more than one path",
-                )
-            )
-            return Sum()
-        rest = item.sum.less(below.only(item.group))
-        self._cells[_Cell(number, None, item.day)].of(item.bucket).add_sum(rest)
-        return rest
+                row = self._rows[number].of("unknown" if item.doubtful else item.bucket)
+                row.add_sum(item.sum)
+                if not item.doubtful:
+                    rest = item.sum if item.rest is None else item.rest
+                    self._cells[_Cell(number, None, item.day)].of(item.bucket).add_sum(rest)
 
     # -- Sums -------------------------------------------------------------------------------
 
@@ -608,6 +590,20 @@ class Totals:
         session = self._sessions[number].session
         return None if session is None else self._forest.family_of[session].name
 
+    def _doubtful(self) -> dict[str, int]:
+        """The tokens that stand in the row of a wrapper only."""
+        found: defaultdict[str, int] = defaultdict(int)
+        for session, number in self._numbers_by_name().items():
+            if number in self._reports.made:
+                for report in self._reports.of(number, "tokens"):
+                    if report.fate == "doubtful":
+                        found[session] += sum(report.sum.tokens[:4])
+        return found
+
+    def _numbers_by_name(self) -> dict[str, int]:
+        several = enumerate(self._sessions)
+        return {one.session: number for number, one in several if one.session is not None}
+
     def _shared_notes(self) -> Iterator[Note]:
         several = [call for call in self.shared if len(call.entries) > 1]
         unknown = sum(self._once(call.entries).bucket == "unknown" for call in several)
@@ -652,15 +648,5 @@ def _hashes(
             yield hash((call, request))
 
 
-def _turn(account: AccountLineage, at: int) -> str | None:
-    return account.index.turns[account.gathered.calls.rows[at]]
-
-
-def _model(account: AccountLineage, at: int) -> str | None:
-    model = account.gathered.calls.models[at]
-    return None if model < 0 else account.gathered.model_names[model]
-
-
-def _day(account: AccountLineage, at: int) -> str | None:
-    day = account.gathered.calls.days[at]
-    return None if day < 0 else account.gathered.day_names[day]
+def _amounts(account: AccountLineage, at: int) -> Sum:
+    return amounts(account.gathered.calls, at)

@@ -105,6 +105,7 @@ def test_wrappers_and_backing_sessions():
     run = Stream("b", none())
     run.call(5, turnId="b1")
     run.call(5, turnId="b2")
+    stream.call(9, turnId="w3")
     lineage = lineage_of(stream, run)
     assert explained(lineage, "t3-code:w", "r2") == ("not counted", "ASR-321", "calls-recorded")
     assert explained(lineage, "t3-code:w", "r3") == (
@@ -113,8 +114,13 @@ def test_wrappers_and_backing_sessions():
         "wrapper-or-backing",
     )
     assert explained(lineage, "t3-code:w", "r4") == ("not counted", "ASR-425", "covered")
+    assert explained(lineage, "t3-code:w", "r5") == (
+        "not counted",
+        "ASR-425",
+        "wrapper-or-backing",
+    )
     assert explained(lineage, "codex:b", "r1") == ("counted", "ASR-416", "inherits-none")
-    assert explained(lineage, "codex:b", "r2") == ("unknown", "ASR-425", "wrapper-or-backing")
+    assert explained(lineage, "codex:b", "r2") == ("counted", "ASR-416", "inherits-none")
 
 
 @pytest.mark.parametrize(

@@ -356,6 +356,19 @@ def test_counts_that_contradict_each_other_leave_the_input_unknown():
     assert bare.of("inference")[0]["usage"] == {"outputTokens": 3}
 
 
+def test_counts_of_zero_are_no_call():
+    """What changed is the size of the context, which nobody answered for."""
+    zero = {**counts(0, 0), "total_tokens": 900}
+    log = convert(
+        meta("t"),
+        token_count(counts(10), counts(10)),
+        token_count(zero, {**counts(0, 0), "total_tokens": 890}),
+        token_count(None, counts(0, 0)),
+        token_count(counts(30), counts(20)),
+    )
+    assert [call["usage"]["inputTokens"] for call in log.of("inference")] == [10, 20]
+
+
 def test_a_call_without_its_own_counts_has_no_usage():
     """The total alone says that there was a call, not what it took."""
     log = convert(meta("t"), token_count(counts(10), None))

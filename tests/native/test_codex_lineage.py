@@ -125,6 +125,77 @@ def test_the_event_of_the_harness_announces_too():
     assert log.index.findings == ()
 
 
+def activity(call_id: Any, kind: Any = "started", child: Any = "C") -> dict[str, Any]:
+    """The event of versions 0.142 to 0.148."""
+    event = {"type": "sub_agent_activity", "event_id": call_id, "kind": kind}
+    return rollout("event_msg", {**event, "agent_thread_id": child, "agent_path": "/lead/x"})
+
+
+def item_activity(call_id: str, kind: str = "started", child: str = "C", **item: Any) -> Any:
+    """The event of versions from 0.151."""
+    item = {"type": "SubAgentActivity", "id": call_id, "kind": kind, **item}
+    event = {"type": "item_completed", "thread_id": "P", "item": {**item, "agent_thread_id": child}}
+    return rollout("event_msg", event)
+
+
+@pytest.mark.parametrize("active", [activity, item_activity])
+def test_an_activity_announces_what_the_result_only_names_by_task(active: Any, tmp_path: Path):
+    """It names call and thread; later activities of the thread are revisions (ASR-424)."""
+    rows = [
+        meta("P"),
+        call("c1", "spawn_agent", json.dumps({"task_name": "x", "agent_type": "scout"})),
+        active("c1"),
+        output("c1", '{"task_name": "/lead/x"}'),
+        call("c2", "send_message"),
+        active("c2", "interacted"),
+        call("c3", "wait_agent"),
+        active("c3", "completed"),
+    ]
+    family = Family(tmp_path, {"p.jsonl": rows, "c.jsonl": [meta("C", parent_thread_id="P")]})
+    said = family.of(PARENT, "subagent")
+    assert [
+        (one["callId"], one["childSession"], one["role"], one.get("status"), one.get("supersedes"))
+        for one in said
+    ] == [
+        ("c1", CHILD, "scout", None, None),
+        ("c1", CHILD, "scout", None, said[0]["id"]),
+        ("c1", CHILD, "scout", "completed", said[1]["id"]),
+    ]
+    assert family.lineage(CHILD)["spawnedBy"] == {
+        "session": PARENT,
+        "record": "callId=c1",
+        "evidence": "native_field",
+    }
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        activity("c9"),
+        activity(7),
+        activity("c1", child=""),
+        activity("c1", child="\ud800"),
+        item_activity("c9"),
+        item_activity("c1", type="Plan"),
+        rollout("event_msg", {"type": "item_completed", "item": "SubAgentActivity"}),
+        rollout("event_msg", {"type": "item_completed"}),
+    ],
+)
+def test_an_activity_of_no_spawning_call_announces_nothing(event: dict[str, Any]):
+    """Neither does one that names no thread."""
+    log = convert(meta("P"), call("c1", "spawn_agent", "{}"), event)
+    assert log.of("subagent") == []
+    assert log.codes == []
+
+
+def test_the_own_meta_written_again_is_no_copy():
+    """A resume writes it again; the thread still started fresh (`unforked-single-meta`)."""
+    again = convert(meta("P"), item("One."), meta("P", memory_mode="enabled"), item("Two."))
+    assert again.header["lineage"]["inherits"]["mode"] == "none"
+    for other in (meta("Q"), rollout("session_meta", {}), {"type": "session_meta"}):
+        assert "inherits" not in convert(meta("P"), other).header.get("lineage", {})
+
+
 @pytest.mark.parametrize(
     "rows",
     [

@@ -152,6 +152,7 @@ class Writer:
             child_session=str(SessionRef(AGENT, None, spawned.thread_id)),
             call_id=spawned.call_id,
             role=spawned.role,
+            status=spawned.status,
         )
         known = self._agents.get(spawned.thread_id)
         if known is not None:
@@ -258,9 +259,14 @@ class Writer:
         info = payload.info
         if info is None:
             return False
-        total = info.total_token_usage
+        total, last = info.total_token_usage, info.last_token_usage
+        # After a compaction, and where only the size of the context changed, Codex writes counts
+        # of zero: they are no call.
+        if last is not None and not last.input_tokens and not last.output_tokens:
+            self._total = total or self._total
+            return False
         if total is None:
-            return info.last_token_usage is not None and line not in self._survey.joined_lines
+            return last is not None and line not in self._survey.joined_lines
         repeats = total == self._total
         self._total = total
         joined = line in self._survey.joined_lines or totals(total) in self._survey.joined

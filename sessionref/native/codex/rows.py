@@ -121,6 +121,11 @@ class Payload(msgspec.Struct, gc=False):
     output: Raw = Raw()
     sender_thread_id: str | None = None
     new_thread_id: str | None = None
+    # Of an event about a subagent. Other events have members of these names and of other types.
+    event_id: Raw = Raw()
+    agent_thread_id: Raw = Raw()
+    kind: Raw = Raw()
+    item: Raw = Raw()
 
 
 class Row(msgspec.Struct, gc=False):
@@ -180,11 +185,12 @@ def named_turn(payload: Payload) -> str | None:
 
 
 class Spawned(msgspec.Struct, gc=False):
-    """A thread that this one spawned, by which call, in which role."""
+    """A thread that this one spawned, by which call, in which role; and what became of it."""
 
     thread_id: str
     call_id: str
     role: str | None = None
+    status: str | None = None
 
 
 class _Arguments(msgspec.Struct, gc=False):
@@ -195,42 +201,98 @@ class _Output(msgspec.Struct, gc=False):
     agent_id: str | None = None
 
 
+class _Activity(msgspec.Struct, gc=False):
+    """The item `SubAgentActivity` of an `item_completed` event."""
+
+    type: str | None = None
+    id: str | None = None
+    agent_thread_id: str | None = None
+    kind: str | None = None
+
+
 _arguments = Rows(_Arguments)
 _outputs = Rows(_Output)
+_activities = Rows(_Activity)
+_text = msgspec.json.Decoder(str).decode
+
+#: The kinds of activity that say no more than that the subagent is there.
+_STARTED = frozenset({"started", "interacted"})
 
 
 class Spawns:
     """Finds in the rows of one thread, in their order, which threads it spawned, by which calls.
 
-    Either the result of a `spawn_agent` call names the new thread, or an event does that also
-    names the sender. IDs in other texts announce nothing.
+    The new thread is named by the result of the `spawn_agent` call; or, where that gives a task
+    name only, by an event with the call's ID: `sub_agent_activity` (0.142 to 0.148), or
+    `item_completed` with an item `SubAgentActivity` (from 0.151); or by `collab_agent_spawn_end`,
+    which also names the sender. Later activities of the thread are revisions. IDs in other texts
+    announce nothing.
     """
 
-    __slots__ = ("_open", "_thread_id")
+    __slots__ = ("_known", "_open", "_roles", "_thread_id")
 
     def __init__(self, thread_id: str) -> None:
         self._thread_id = thread_id
-        self._open: dict[str, str | None] = {}  # the roles that calls without a result ask for
+        self._open: set[str] = set()  # calls without a result
+        self._roles: dict[str, str | None] = {}  # the roles that calls ask for
+        self._known: set[str] = set()  # the threads that were spawned
 
     def see(self, row: Row, payload: Payload) -> Spawned | None:
-        """The thread that was spawned, if the next row says so."""
+        """The thread that was spawned, or its activity, if the next row tells of one."""
+        spawned = self._seen(row, payload)
+        if spawned is not None:
+            self._known.add(spawned.thread_id)
+        return spawned
+
+    def _seen(self, row: Row, payload: Payload) -> Spawned | None:
         kind, call_id = payload.type, payload.call_id
+        if row.type == "event_msg" and kind in {"sub_agent_activity", "item_completed"}:
+            return self._active(_activity_of(payload))
         if not call_id:
             return None
         if row.type == "response_item" and kind == "function_call":
             if payload.name == "spawn_agent":
-                self._open[call_id] = _arguments.decode_text(payload.arguments).agent_type
+                self._open.add(call_id)
+                self._roles[call_id] = _arguments.decode_text(payload.arguments).agent_type
         elif row.type == "response_item" and kind == "function_call_output":
             if call_id in self._open:
-                role = self._open.pop(call_id)
+                self._open.remove(call_id)
                 thread_id = _outputs.decode_text(payload.output).agent_id
-                return Spawned(thread_id, call_id, role) if thread_id else None
+                return Spawned(thread_id, call_id, self._roles[call_id]) if thread_id else None
         elif (
             kind == "collab_agent_spawn_end"
             and payload.new_thread_id
             and payload.sender_thread_id == self._thread_id
         ):
             return Spawned(payload.new_thread_id, call_id)
+        return None
+
+    def _active(self, activity: _Activity) -> Spawned | None:
+        """An activity announces the thread of one of the calls, or revises what is known of it."""
+        thread_id, call_id = activity.agent_thread_id, activity.id
+        if not thread_id or not call_id:
+            return None
+        if call_id not in self._roles and thread_id not in self._known:
+            return None
+        status = None if activity.kind in _STARTED else activity.kind or None
+        return Spawned(thread_id, call_id, self._roles.get(call_id), status)
+
+
+def _activity_of(payload: Payload) -> _Activity:
+    if payload.type == "sub_agent_activity":
+        return _Activity(
+            id=_plain(payload.event_id),
+            agent_thread_id=_plain(payload.agent_thread_id),
+            kind=_plain(payload.kind),
+        )
+    item = _activities.decode_part(payload.item)
+    return item if item.type == "SubAgentActivity" else _Activity()
+
+
+def _plain(raw: Raw) -> str | None:
+    try:
+        return _text(raw)
+    except msgspec.DecodeError:  # absent, another type, or a lone surrogate
         return None
 
 

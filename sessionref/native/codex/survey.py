@@ -100,7 +100,7 @@ class Survey:
 
     `meta` is None if no session is named. `joined` are the totals after model calls that a
     `token_usage_record` stands for, `joined_lines` the lines of `token_count` rows that one follows
-    with the same counts. `other_metas` says whether the file holds a second `session_meta`.
+    with the same counts. `other_metas` says whether another thread's `session_meta` is in the file.
     `spawned` leads from the threads that this one spawned to the calls. `copied_lines` is the last
     line of a subagent's copied context, None if its end is unknown.
 
@@ -156,7 +156,10 @@ def survey_of(lines: Lines, file: str, report: Report) -> Survey:
         payload = row.payload
         if row.type == "session_meta":
             if meta_seen:
-                survey.other_metas = True
+                # Codex writes the thread's own row again when it resumes the rollout.
+                own = None if survey.meta is None else survey.meta.thread_id
+                if payload is None or own is None or payload.id != own:
+                    survey.other_metas = True
             elif payload is not None and payload.id:
                 survey.meta = Meta(payload.id, payload, row.timestamp)
                 spawns = Spawns(payload.id)

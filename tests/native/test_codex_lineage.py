@@ -168,6 +168,32 @@ def test_an_activity_announces_what_the_result_only_names_by_task(active: Any, t
     }
 
 
+def test_the_result_of_waiting_revises_what_is_known_of_each_thread():
+    """A state that is no end, and a thread that was never announced, say nothing."""
+    states = {"C": {"completed": "Done."}, "D": "shutdown", "E": "running", "X": "shutdown", "F": 7}
+    log = convert(
+        meta("P"),
+        *spawn("c1", "C"),
+        *spawn("c2", "D"),
+        *spawn("c3", "E"),
+        *spawn("c4", "F"),
+        call("w1", "wait_agent"),
+        output("w1", json.dumps({"status": states, "timed_out": False})),
+        output("w1", json.dumps({"status": states})),
+        call("w2", "wait"),
+        output("w2", '{"message": "x"}'),
+        call("w3", "wait"),
+        output("w3", '{"status": {"C": "\\ud800"}}'),
+        call("w4", "wait"),
+        output("w4", '{"status": ["C"]}'),
+    )
+    revised = [
+        (one["childSession"], one["status"]) for one in log.of("subagent") if "status" in one
+    ]
+    assert revised == [("codex:C", "completed"), ("codex:D", "shutdown")]
+    assert log.index.findings == ()
+
+
 @pytest.mark.parametrize(
     "event",
     [

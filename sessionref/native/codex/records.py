@@ -136,16 +136,17 @@ class Writer:
             record = self._row(line, data, row)
             yield record
             payload = row.payload
-            if payload is not None and (spawned := self._spawns.see(row, payload)) is not None:
-                yield self._announce(record, spawned)
+            if payload is not None:
+                for number, spawned in enumerate(self._spawns.see(row, payload)):
+                    yield self._announce(record, spawned, number)
 
-    def _announce(self, beside: NativeRecord, spawned: Spawned) -> NativeRecord:
+    def _announce(self, beside: NativeRecord, spawned: Spawned, number: int) -> NativeRecord:
         """The announcement of a spawned thread, or a revision of it (ASR-411, 424)."""
         self._seq += 1
         record = NativeRecord(
             type="subagent",
             seq=self._seq,
-            id=of_part(beside.id, "subagent", 0),
+            id=of_part(beside.id, "subagent", number),
             ts=beside.ts,
             turn_id=beside.turn_id,
             id_source="derived",

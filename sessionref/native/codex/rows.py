@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 from msgspec import Raw
@@ -210,13 +210,23 @@ class _Activity(msgspec.Struct, gc=False):
     kind: str | None = None
 
 
+class _Waited(msgspec.Struct, gc=False):
+    """The result of a call that waits for subagents: the state of each, by its thread."""
+
+    status: dict[str, Any] | None = None
+
+
 _arguments = Rows(_Arguments)
 _outputs = Rows(_Output)
 _activities = Rows(_Activity)
+_waited = Rows(_Waited)
 _text = msgspec.json.Decoder(str).decode
 
-#: The kinds of activity that say no more than that the subagent is there.
-_STARTED = frozenset({"started", "interacted"})
+#: The kinds of activity, and the states, of a subagent that has not ended.
+_RUNNING = frozenset({"started", "interacted", "pending_init", "running"})
+
+#: The calls whose result has the state of the subagents that they waited for.
+_WAITING = frozenset({"wait", "wait_agent"})
 
 
 class Spawns:
@@ -225,57 +235,73 @@ class Spawns:
     The new thread is named by the result of the `spawn_agent` call; or, where that gives a task
     name only, by an event with the call's ID: `sub_agent_activity` (0.142 to 0.148), or
     `item_completed` with an item `SubAgentActivity` (from 0.151); or by `collab_agent_spawn_end`,
-    which also names the sender. Later activities of the thread are revisions. IDs in other texts
-    announce nothing.
+    which also names the sender. Later activities of the thread, and the results of calls that wait
+    for it, are revisions. IDs in other texts announce nothing.
     """
 
-    __slots__ = ("_known", "_open", "_roles", "_thread_id")
+    __slots__ = ("_known", "_open", "_roles", "_thread_id", "_waiting")
 
     def __init__(self, thread_id: str) -> None:
         self._thread_id = thread_id
         self._open: set[str] = set()  # calls without a result
         self._roles: dict[str, str | None] = {}  # the roles that calls ask for
+        self._waiting: set[str] = set()  # calls that wait for subagents, without a result
         self._known: set[str] = set()  # the threads that were spawned
 
-    def see(self, row: Row, payload: Payload) -> Spawned | None:
-        """The thread that was spawned, or its activity, if the next row tells of one."""
-        spawned = self._seen(row, payload)
-        if spawned is not None:
-            self._known.add(spawned.thread_id)
-        return spawned
+    def see(self, row: Row, payload: Payload) -> list[Spawned]:
+        """The threads that were spawned, or changed their state, by what the next row says."""
+        seen = self._seen(row, payload)
+        self._known.update(spawned.thread_id for spawned in seen)
+        return seen
 
-    def _seen(self, row: Row, payload: Payload) -> Spawned | None:
+    def _seen(self, row: Row, payload: Payload) -> list[Spawned]:
         kind, call_id = payload.type, payload.call_id
         if row.type == "event_msg" and kind in {"sub_agent_activity", "item_completed"}:
             return self._active(_activity_of(payload))
         if not call_id:
-            return None
+            return []
         if row.type == "response_item" and kind == "function_call":
             if payload.name == "spawn_agent":
                 self._open.add(call_id)
                 self._roles[call_id] = _arguments.decode_text(payload.arguments).agent_type
+            elif payload.name in _WAITING:
+                self._waiting.add(call_id)
         elif row.type == "response_item" and kind == "function_call_output":
-            if call_id in self._open:
-                self._open.remove(call_id)
-                thread_id = _outputs.decode_text(payload.output).agent_id
-                return Spawned(thread_id, call_id, self._roles[call_id]) if thread_id else None
+            return self._result(call_id, payload.output)
         elif (
             kind == "collab_agent_spawn_end"
             and payload.new_thread_id
             and payload.sender_thread_id == self._thread_id
         ):
-            return Spawned(payload.new_thread_id, call_id)
-        return None
+            return [Spawned(payload.new_thread_id, call_id)]
+        return []
 
-    def _active(self, activity: _Activity) -> Spawned | None:
+    def _result(self, call_id: str, output: Raw) -> list[Spawned]:
+        if call_id in self._open:
+            self._open.remove(call_id)
+            thread_id = _outputs.decode_text(output).agent_id
+            return [Spawned(thread_id, call_id, self._roles[call_id])] if thread_id else []
+        if call_id not in self._waiting:
+            return []
+        self._waiting.remove(call_id)
+        states = _waited.decode_text(output).status or {}
+        return [
+            Spawned(thread_id, call_id, None, word)
+            for thread_id, state in states.items()
+            # A state is a word, or an object with the word as its only member.
+            for word in _words(state)
+            if thread_id in self._known and word not in _RUNNING
+        ]
+
+    def _active(self, activity: _Activity) -> list[Spawned]:
         """An activity announces the thread of one of the calls, or revises what is known of it."""
         thread_id, call_id = activity.agent_thread_id, activity.id
         if not thread_id or not call_id:
-            return None
+            return []
         if call_id not in self._roles and thread_id not in self._known:
-            return None
-        status = None if activity.kind in _STARTED else activity.kind or None
-        return Spawned(thread_id, call_id, self._roles.get(call_id), status)
+            return []
+        status = None if activity.kind in _RUNNING else activity.kind or None
+        return [Spawned(thread_id, call_id, self._roles.get(call_id), status)]
 
 
 def _activity_of(payload: Payload) -> _Activity:
@@ -287,6 +313,11 @@ def _activity_of(payload: Payload) -> _Activity:
         )
     item = _activities.decode_part(payload.item)
     return item if item.type == "SubAgentActivity" else _Activity()
+
+
+def _words(state: Any) -> list[str]:
+    words: list[Any] = list(cast("dict[str, Any]", state)) if isinstance(state, dict) else [state]
+    return [word for word in words if isinstance(word, str) and word.isascii()]
 
 
 def _plain(raw: Raw) -> str | None:

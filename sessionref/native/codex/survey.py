@@ -179,7 +179,7 @@ def survey_of(lines: Lines, file: str, report: Report) -> Survey:
             last = None
         elif payload.info is not None and payload.info.last_token_usage is not None:
             last = (line, payload.info.last_token_usage)
-        if spawns is not None and (spawned := spawns.see(row, payload)) is not None:
+        for spawned in () if spawns is None else spawns.see(row, payload):
             survey.spawned.setdefault(spawned.thread_id, spawned.call_id)
     survey.copied_lines = context.end
     if survey.meta is None:

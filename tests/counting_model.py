@@ -312,7 +312,11 @@ class Model:
         seen |= {(session, turn)}
         node = (session, turn or REST)
         if turn is None:
-            free = {one.where for one in self.standing if one.session == session} - self.taken
+            free = {one.where for one in self.standing if one.session == session}
+            for at, refs in self.states[session].items():
+                if refs and None not in [self.holders(*ref, seen) for ref in refs]:
+                    free.add((session, at))
+            free -= self.taken
             if free:
                 return free
         elif self.reported(*node):

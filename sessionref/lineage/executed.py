@@ -163,7 +163,7 @@ class Sides:
         self._reports = reports
         self._group: Group = group
         self.lower: list[tuple[str, str]] = []
-        #: What wrappers report for turns that count from who ran them.
+        #: What wrappers report for turns that count from who ran them, where that reports less.
         self.covered: list[tuple[Place, list[Report]]] = []
         #: The turns of which a state says that they ran another session's.
         self._taken: set[Place] = set()
@@ -417,7 +417,9 @@ class Sides:
         own = self._but_own_calls(place)
         for report in own:
             report.fate = "covered"
-        self.covered.append((place, own))
+        theirs = [one for other in self._providers[place] for one in self.under(other)]
+        if larger(once(own), once(theirs)):
+            self.covered.append((place, own))
 
     def _leave(self, place: Place) -> None:
         """Leave out what a wrapper reports for no named turn, where others may hold it."""

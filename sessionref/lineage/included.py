@@ -90,10 +90,10 @@ class Included:
             self._fill(pool)
         self._share_out(pools)
 
-    def below(self, name: str, turn: str | None, *, with_children: bool) -> Sum:
+    def below(self, name: str, turn: str | None) -> Sum:
         """What counts of what ran a turn of a session, or any of its turns, and of its children."""
         pool = _Pool(name, (turn,), [])
-        self._fill(pool, with_children=with_children)
+        self._fill(pool, with_children=True)
         total = once(pool.reports)
         for one in pool.pools:
             for aggregate in one.aggregates:

@@ -358,9 +358,10 @@ class Totals:
                 included.take(gatherers)
             self._compare(included, numbers, group)
             for place, own in sides.covered:
-                including = any(one.item is not None and one.item.with_children for one in own)
-                theirs = included.below(place.session, place.turn, with_children=including)
-                if larger(once(own), theirs):
+                # The children of who ran the turn may make up for it.
+                if not any(
+                    one.item is not None and one.item.with_children for one in own
+                ) or larger(once(own), included.below(place.session, place.turn)):
                     self._lower.append((place.session, "aggregate-larger"))
             self._lower += included.lower
         for number in self._reports.made:
@@ -386,7 +387,7 @@ class Totals:
                 counting = [report for report in counting if report.fate == "counts"]
                 place = once(counting)
                 if counting and item.with_children and larger(item.sum, place):
-                    place.add_sum(included.below(name, item.turn, with_children=True))
+                    place.add_sum(included.below(name, item.turn))
                 if counting and larger(item.sum, place):
                     self._lower.append((name, "aggregate-larger"))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NoReturn
 
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, TypeGuard
 
 __all__ = ["Value", "plain_text"]
 
@@ -33,23 +33,27 @@ class Value:
     def __hash__(self) -> int:
         return hash(self.order())
 
+    def _has_order_with(self, other: object) -> TypeGuard[Value]:
+        """Whether `other` is a value of a kind that this one is sorted with."""
+        return type(other) is type(self)
+
     def __lt__(self, other: object) -> bool:
-        if type(other) is not type(self):
+        if not self._has_order_with(other):
             return NotImplemented
         return self.order() < other.order()
 
     def __le__(self, other: object) -> bool:
-        if type(other) is not type(self):
+        if not self._has_order_with(other):
             return NotImplemented
         return self.order() <= other.order()
 
     def __gt__(self, other: object) -> bool:
-        if type(other) is not type(self):
+        if not self._has_order_with(other):
             return NotImplemented
         return self.order() > other.order()
 
     def __ge__(self, other: object) -> bool:
-        if type(other) is not type(self):
+        if not self._has_order_with(other):
             return NotImplemented
         return self.order() >= other.order()
 

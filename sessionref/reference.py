@@ -119,7 +119,8 @@ class SessionKey(_SessionKeyFields, Value):
         return f"SessionKey({self.agent!r}, {self.namespace!r}, {self.session_id!r})"
 
     def __reduce__(self) -> tuple[Callable[..., SessionKey], tuple[Any, ...]]:
-        return (SessionKey, (self.agent, self.namespace, self.session_id))
+        # Not the class: it would give the agent its name in the built-in registry again.
+        return (_make_key, (self.agent, self.namespace, self.session_id))
 
 
 class _SessionRefFields:
@@ -351,9 +352,9 @@ def canonical(text: str) -> str:
     except TypeError:
         raise _no_text(text) from None
     if match is not None and match[1] not in SHORT_NAMES:
-        return text.partition("#")[0]
+        return plain_text(text, "a reference").partition("#")[0]
     if is_canonical(text):
-        return text
+        return plain_text(text, "a reference")
     return parse(text).key.canonical()
 
 

@@ -7,7 +7,7 @@ form, `Ref.from_fragment` and `Ref.fragment` the second.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, final
+from typing import TYPE_CHECKING, Any, ClassVar, final
 
 from sessionref._compiled import ENTITY_KEYS, RECORD_ID, REFERENCE, TURN_KEY
 from sessionref._recognizers import compiled
@@ -15,6 +15,9 @@ from sessionref._values import Value, plain_text
 from sessionref.diagnosis import diagnose_fragment
 from sessionref.errors import InvalidReference
 from sessionref.percent import decode, encode
+
+if TYPE_CHECKING:
+    from typing import TypeGuard
 
 __all__ = ["ENTITY_KEYS", "EntityRef", "RecordRef", "Ref", "TurnRef"]
 
@@ -79,6 +82,9 @@ class Ref(Value):
             except UnicodeDecodeError:
                 pass
         raise next(diagnose_fragment(text))
+
+    def _has_order_with(self, other: object) -> TypeGuard[Value]:
+        return isinstance(other, Ref)
 
     def raw(self) -> str:
         """The form used in the JSON of a stream; nothing is encoded."""

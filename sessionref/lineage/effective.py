@@ -138,9 +138,10 @@ def effective_lineage(declared: Iterable[Declared]) -> Effective:
     """The effective lineage of a stream with these header and declarations, in the order of `seq`.
 
     A facet that a declaration carries replaces the earlier one, also where it cannot be read: then
-    nothing is known any more. `executedBy` is a union by session key; the first entry of a session
-    stays (ASR-420). Findings: those of `read_facets`, `root` beside what excludes it (ASR-402), a
-    mirror that does not name exactly one session (ASR-422).
+    nothing is known any more. `executedBy` is a union by session key; of the entries of one session
+    the first with evidence counts, else the first (ASR-420). Findings: those of `read_facets`,
+    `root` beside what excludes it (ASR-402), a mirror that does not name exactly one session
+    (ASR-422).
     """
     in_force: dict[FacetName, Claim] = {}
     executed: dict[Any, Claim] = {}
@@ -158,7 +159,9 @@ def effective_lineage(declared: Iterable[Declared]) -> Effective:
             # An entry whose session cannot be read is still an entry, of a session not known.
             session: Any = object() if entry.session is None else entry.session.key
             path = f"$.lineage.executedBy[{number}]"
-            executed.setdefault(session, Claim("executedBy", entry, item.place, path))
+            known = executed.get(session)
+            if known is None or (known.value.evidence is None and entry.evidence is not None):
+                executed[session] = Claim("executedBy", entry, item.place, path)
         for name, value in facets.items():
             in_force[name] = Claim(name, value, item.place, f"$.lineage.{name}")
         conflicts = root_conflicts({name: claim.value for name, claim in in_force.items()})

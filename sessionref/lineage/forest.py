@@ -7,7 +7,7 @@ placeholder; one that claims nothing has no edge, and is no root for that (ASR-4
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import msgspec
 
@@ -16,7 +16,7 @@ from sessionref.findings import Finding
 from sessionref.lineage import graph
 from sessionref.lineage.facets import PARENT_FACETS, ForkedFrom, Inherits, SpawnedBy
 from sessionref.lineage.subagents import delegations
-from sessionref.refs import RecordRef
+from sessionref.refs import RecordRef, TurnRef
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -34,6 +34,8 @@ ANNOUNCES = "announces"
 EDGE_FACETS: tuple[str, ...] = (*PARENT_FACETS, "executedBy", ANNOUNCES)
 
 State = Literal["resolved", "unresolved", "ambiguous"]
+#: A member of a record: file, line and JSON path.
+Member: TypeAlias = "tuple[str | None, int, str]"
 
 
 class Edge(msgspec.Struct, frozen=True):
@@ -42,8 +44,9 @@ class Edge(msgspec.Struct, frozen=True):
     `evidence` is the facet's, and ``record`` for an announcement, whose evidence is the `subagent`
     record itself. `record` is a raw ref into the target's ID space (of an announcement: the call,
     in the source's), `ordinal` a native position there, `through` the end of what is inherited.
-    `state` says what became of the named session; `exact` is true where that and the named record
-    resolved. `originality` is that of the announcing record. `place` and `path` say where the claim
+    `state` says what became of the named session; `exact` is true where that session and all else
+    that the claim names resolved to one thing each, and a named record is no turn (ASR-080).
+    `originality` is that of the announcing record. `place` and `path` say where the claim
     stands.
     """
 
@@ -130,16 +133,21 @@ class Cycle(msgspec.Struct, frozen=True):
 class Forest:
     """The sessions of a scope, those that they name, and the edges between them.
 
-    `sessions` are the sessions of the scope by canonical key, `name_of` gives the key that a
-    reference means there. All walks are iterative, and enter
-    nothing twice, so cycles end.
+    `sessions` are the sessions of the scope by canonical key. `name_of` gives the key that a
+    reference means there. `inexact` gives the members of a session's claims whose references are
+    not exact, each as file, line and JSON path. All walks are iterative, and enter nothing twice,
+    so cycles end.
     """
 
     def __init__(
-        self, sessions: Mapping[str, SessionLineage], name_of: Callable[[SessionRef], str]
+        self,
+        sessions: Mapping[str, SessionLineage],
+        name_of: Callable[[SessionRef], str],
+        inexact: Callable[[SessionLineage], Collection[Member]],
     ) -> None:
         self._sessions = sessions
         self._name_of = name_of
+        self._inexact = inexact
 
     @cached_property
     def edges(self) -> tuple[Edge, ...]:
@@ -231,6 +239,9 @@ class Forest:
     # -- Edges ------------------------------------------------------------------------------
 
     def _claimed(self, name: str, session: SessionLineage) -> Iterator[Edge]:
+        inexact = {
+            (file, line, path.rpartition(".")[0]) for file, line, path in self._inexact(session)
+        }
         for claim in session.claims():
             facet = claim.value
             target: SessionRef | None = getattr(facet, "session", None)
@@ -238,7 +249,10 @@ class Forest:
                 continue
             if claim.facet == "inherits" and facet.mode == "none":
                 continue
-            yield self._edge(session, name, claim, target)
+            edge = self._edge(session, name, claim, target)
+            if (edge.place.file, edge.place.line, edge.path) in inexact:
+                edge = msgspec.structs.replace(edge, exact=False)
+            yield edge
 
     def _edge(self, session: SessionLineage, source: str, claim: Claim, named: SessionRef) -> Edge:
         facet: Any = claim.value
@@ -259,7 +273,8 @@ class Forest:
             ref = _record_ref(facet.through_id)
         exact = state == "resolved" and not session.conflict
         if exact and ref is not None:
-            exact = self._sessions[target].resolve(ref).exact
+            # A turn is no record, so it cannot be the one that is named (ASR-075).
+            exact = not isinstance(ref, TurnRef) and self._sessions[target].resolve(ref).exact
         elif exact and isinstance(through, str):
             exact = False  # an ID that no ref can hold
         return Edge(
@@ -271,7 +286,7 @@ class Forest:
             exact,
             claim.place,
             claim.path,
-            record=None if ref is None or mode is not None else ref.raw(),
+            record=None if ref is None or isinstance(facet, Inherits) else ref.raw(),
             ordinal=ordinal,
             mode=mode,
             through=through,
@@ -354,13 +369,10 @@ class Forest:
                 yield edge.target, edge
 
     def _neighbours(self, session: str) -> Iterator[str]:
-        for other, _ in self._up(session):
-            yield other
-        for other, _ in self._down(session):
-            yield other
-        for edge in (*self._from.get(session, ()), *self._to.get(session, ())):
-            if edge.facet == "executedBy":
-                yield edge.source if edge.target == session else edge.target
+        for edge in self._from.get(session, ()):
+            yield edge.target
+        for edge in self._to.get(session, ()):
+            yield edge.source
 
     def _cycles(
         self,

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from sessionref.lineage.account import AccountLineage
+    from sessionref.lineage.forest import Member
     from sessionref.lineage.originality import Verdict
     from sessionref.reference import SessionKey, SessionRef
     from sessionref.scope.scope import Scope
@@ -43,7 +44,7 @@ class Lineage:
     @cached_property
     def forest(self) -> Forest:
         """The sessions, those that they name, and the edges between them."""
-        return Forest(self.by_key, self.name_of)
+        return Forest(self.by_key, self.name_of, self._inexact_members)
 
     @cached_property
     def totals(self) -> Totals:
@@ -57,6 +58,21 @@ class Lineage:
         if session is not None:
             key = session.key
         return (ref.key_under(self.scope.registry) if key is None else key).canonical()
+
+    def _inexact_members(self, session: SessionLineage) -> set[Member]:
+        """The members of headers and declarations whose references are not exact.
+
+        In a scope that was read without references there are none.
+        """
+        found: set[Member] = set()
+        for one in session.accounts:
+            if not all(capture.has_references for capture in one.account.captures):
+                continue
+            rows = frozenset(declared.row for declared in one.gathered.declared)
+            for problem in self.scope.problems_in(one.account, rows):
+                place = problem.at.place
+                found.add((place.file, place.line, problem.path))
+        return found
 
     def find(self, hit: Hit) -> tuple[SessionLineage, AccountLineage, int]:
         """The session and the account that have the record `hit`, and its row.

@@ -15,7 +15,7 @@ from sessionref.lineage.shapes import is_object
 from sessionref.refs import EntityRef
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
     from sessionref.findings import Place
     from sessionref.lineage.account import AccountLineage
@@ -78,14 +78,26 @@ def _second_announcements(account: AccountLineage) -> Iterator[Finding]:
     """Announcements of a delegation that has been announced before, and supersede none (ASR-424).
 
     One delegation is one child and one call. A child without a transcript is known by its call
-    alone; without either nothing says that two announcements are of the same.
+    alone; without either nothing says that two announcements are of the same. An announcement that
+    names no call is of a child that was announced before, with whatever call. Two latest revisions
+    of one announcement are a fork of its chain, which ASR-064 reports.
     """
     first: dict[tuple[Any, str | None], int] = {}
+    chains: set[int] = set()
     for delegation in delegations(account):
         child = None if delegation.child is None else delegation.child.key
         if delegation.originality.value == "copy" or (child, delegation.call_id) == (None, None):
             continue
+        chain = account.index.chain(delegation.row)[0]
+        if chain in chains:
+            continue
+        chains.add(chain)
         before = first.setdefault((child, delegation.call_id), delegation.row)
+        if child is not None:
+            # By the child alone, for announcements that name no call.
+            earlier = first.setdefault((child, None), delegation.row)
+            if delegation.call_id is None:
+                before = earlier
         if before != delegation.row:
             message = (
                 f"the delegation is announced a second time, after record "
@@ -111,10 +123,14 @@ def agreement_findings(
     announcement that is a copy, or may be one.
     """
     announced: dict[str, list[tuple[SessionLineage, AccountLineage, Delegation]]] = {}
+    #: By session, the calls whose child is announced without its name.
+    unnamed: dict[str, set[str | None]] = {}
     for announcer in sessions.values():
         for account in announcer.accounts:
             for delegation in delegations(account):
-                if delegation.child is not None:
+                if delegation.child is None:
+                    unnamed.setdefault(str(announcer.session), set()).add(delegation.call_id)
+                else:
                     child = name_of(delegation.child)
                     announced.setdefault(child, []).append((announcer, account, delegation))
     silent: dict[str, SessionLineage] = {}
@@ -126,7 +142,12 @@ def agreement_findings(
             by = announced.get(name, [])
             own = [delegation for announcer, _, delegation in by if announcer is parent]
             place = claim.place
-            if parent is not None and not own and not _is_lossy(parent):
+            if (
+                parent is not None
+                and not own
+                and not _is_lossy(parent)
+                and not _announces_call(parent, claim.value.record, unnamed)
+            ):
                 silent.setdefault(str(parent.session), parent)
             yield from _other_spawners(by, parent, place)
             if parent is not None and own and claim.value.record is not None:
@@ -174,6 +195,17 @@ def _other_calls(
     named = ", ".join(sorted(repr(call) for call in calls if call is not None))
     message = f"the child names call {claimed!r} as its delegation, its spawner announces {named}"
     yield Finding.at(place, "ASR-412", "calls-differ", message, "$.lineage.spawnedBy.record")
+
+
+def _announces_call(
+    parent: SessionLineage, record: Any, unnamed: Mapping[str, Collection[str | None]]
+) -> bool:
+    """Whether a spawner announces the call that its child names, without naming the child."""
+    calls = unnamed.get(str(parent.session))
+    if record is None or not calls:
+        return False
+    called = _call_of(parent, record)
+    return called is not None and called in calls
 
 
 def _call_of(parent: SessionLineage, record: Any) -> str | None:

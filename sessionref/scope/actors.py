@@ -8,12 +8,10 @@ import msgspec
 
 from sessionref._codes import codes
 from sessionref.errors import InvalidReference
-from sessionref.reference import parse
+from sessionref.reference import SessionRef, parse
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from sessionref.reference import SessionRef
 
 __all__ = ["Actor", "actor_fault"]
 
@@ -24,7 +22,8 @@ class Actor(msgspec.Struct, frozen=True, omit_defaults=True):
     """Who did something: one or more of a participant, a session, an address and a device.
 
     `address` and `device` are the source's own words, kept as they are; nothing is built from them
-    or read out of them (ASR-078). Raises ValueError where all are absent (ASR-076).
+    or read out of them (ASR-078). Raises ValueError where all are absent (ASR-076), and TypeError
+    where `session` is not a `SessionRef` or another one not a string.
     """
 
     participant: str | None = None
@@ -33,6 +32,11 @@ class Actor(msgspec.Struct, frozen=True, omit_defaults=True):
     device: str | None = None
 
     def __post_init__(self) -> None:
+        for name in _TEXTS:
+            wanted = SessionRef if name == "session" else str
+            value = getattr(self, name)
+            if value is not None and not isinstance(value, wanted):
+                raise TypeError(f"{name} is a {wanted.__name__}, not {type(value).__name__}")
         if all(getattr(self, name) is None for name in _TEXTS):
             raise ValueError("an actor names a participant, a session, an address or a device")
         if self.session is not None and self.session.ref is not None:

@@ -75,6 +75,11 @@ class Capture:
         return self.index.key
 
     @property
+    def has_references(self) -> bool:
+        """Whether the scope was read with references."""
+        return self._references is not None
+
+    @property
     def references(self) -> References:
         """What the records refer to. Raises TypeError in a scope that was read without that."""
         if self._references is None:

@@ -1,7 +1,7 @@
 """Derived identifiers: made of what may make them, and of nothing else (ASR-067 to 071).
 
     >>> from sessionref.scope.derived import Derivation, Index, NativeId, Tag
-    >>> made = Derivation("1").id(NativeId("msg_01"), Tag("tool_call"), Index(2))
+    >>> made = Derivation("1").id(NativeId("msg_01"), Tag("tool_call"), Index(2, rewritable=False))
     >>> made.value, made.members()
     ('1/id.msg_01/tag.tool_call/index.2', {'idSource': 'derived'})
 
@@ -100,9 +100,9 @@ class _Position(msgspec.Struct, frozen=True):
 
 
 class _Rewritable(_Position, frozen=True):
-    """A position; `rewritable` where the source may rewrite or delete such (ASR-070)."""
+    """A position. `rewritable` is False only where the source never rewrites such (ASR-070)."""
 
-    rewritable: bool = False
+    rewritable: bool = True
 
     @property
     def scope(self) -> Scope:
@@ -192,10 +192,12 @@ class Documented(msgspec.Struct, frozen=True):
     @property
     def scope(self) -> Scope:
         """Where an identifier with this part holds."""
-        documented = next(
-            known.scope for known in self.agent.derived_ids or () if known.item == self.item
-        )
-        if documented == "capture" or any(value.scope == "capture" for value in self.values):
+        documented = {
+            known.scope
+            for known in self.agent.derived_ids or ()
+            if known.item == self.item and len(known.values) == len(self.values)
+        }
+        if "capture" in documented or any(value.scope == "capture" for value in self.values):
             return "capture"
         return "session"
 

@@ -24,7 +24,7 @@ from sessionref.streams.ids import ordinal_of
 from sessionref.streams.outcomes import Ambiguous, Resolved, Unresolved
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
     from sessionref.errors import InvalidReference
     from sessionref.scope.capture import Capture
@@ -174,6 +174,15 @@ class Resolver:
             resolution = self.resolve(collected)
             if not resolution.exact:
                 yield collected.row, resolution
+
+    def problems_in(self, rows: Collection[int]) -> Iterator[Resolution]:
+        """As `problems`, of the records in `rows` only."""
+        references = self._account.references
+        for number, row in enumerate(references.rows):
+            if row in rows:
+                resolution = self.resolve(references[number])
+                if not resolution.exact:
+                    yield resolution
 
     def resolve(self, collected: Collected) -> Resolution:
         """What one collected reference means."""

@@ -24,7 +24,7 @@ from sessionref.streams.outcomes import Ambiguous, Resolved, Unresolved
 from sessionref.streams.walk import walk
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from sessionref.scope.fields import ReferenceField
     from sessionref.scope.joining import Likeness
@@ -66,9 +66,7 @@ class Scope:
         self._input_findings = list(findings)
         self._sessions = self._group(captures)
         self._by_key = {
-            self._under(session.key.at()): session
-            for session in self._sessions
-            if session.key is not None
+            session.key: session for session in self._sessions if session.key is not None
         }
         self._resolvers: dict[Account, Resolver] = {}
         self._inexact: dict[Account, frozenset[int]] = {}
@@ -219,6 +217,10 @@ class Scope:
         """
         for account in self._accounts(session):
             yield from self._resolver(account).problems()
+
+    def problems_in(self, account: Account, rows: Collection[int]) -> Iterator[Resolution]:
+        """As `problems`, of the records of an account in `rows` only."""
+        return self._resolver(account).problems_in(rows)
 
     def is_exact(self, of: Session | Account, row: int | None = None) -> bool:
         """Whether all required references of a session, account or record resolve (ASR-080).

@@ -113,8 +113,8 @@ def read_ref(field: ReferenceField, value: Any) -> AnyRef | Flaw:
 
 
 def read_ordinal(value: Any) -> int | Flaw:
-    """The native position that `value` is: a whole number from 0."""
-    return value if type(value) is int and value >= 0 else Flaw("bad-member")
+    """The native position that `value` is; a negative one is an integer that maps to nothing."""
+    return value if type(value) is int else Flaw("bad-member")
 
 
 #: How many texts are remembered. The references of one record are asked for close together, and

@@ -47,7 +47,8 @@ def test_a_delegation_is_its_latest_revision():
         ({"callId": "c1"}, {"callId": "c1"}, True),
         ({}, {}, True),
         ({"callId": "c1"}, {"callId": "c2"}, False),
-        ({"callId": "c1"}, {}, False),
+        ({"callId": "c1"}, {}, True),
+        ({}, {"callId": "c1"}, False),
         ({"callId": "c1"}, {"callId": "c1", "supersedes": "r1"}, False),
         (
             {"callId": "c1"},
@@ -207,3 +208,26 @@ def test_a_ref_into_a_session_in_conflict_has_no_certain_target():
         "ambiguous",
     ]
     assert [len(outcomes[at].candidates) for at in (0, 1, 3)] == [2, 1, 3]
+
+
+def test_two_latest_revisions_of_one_announcement_are_no_second_one():
+    """40-lineage/11: the fork of the chain is the only fault (ASR-064)."""
+    parent = Stream("p", none())
+    first = parent.subagent("a", callId="c1", status="running")
+    parent.subagent("a", callId="c1", status="completed", supersedes=first)
+    parent.subagent("a", callId="c1", status="failed", supersedes=first)
+    assert findings(lineage_of(parent)) == []
+
+
+@pytest.mark.parametrize(
+    ("claim", "silent"),
+    [({"record": "callId=c7"}, False), ({"record": "callId=c8"}, True), ({}, True)],
+)
+def test_a_call_whose_child_has_no_transcript_is_an_announcement(claim, silent):
+    """40-lineage/18: the spawner announces the call that the child names, without the child."""
+    parent = Stream("p", none())
+    parent.add("tool_call", callId="c7")
+    parent.add("subagent", callId="c7", capture={"childSession": "unavailable"})
+    child = Stream("k", none(spawnedBy=named("p", **claim)))
+    wanted = [("ASR-412", "no-announcement")] if silent else []
+    assert findings(lineage_of(parent, child)) == wanted

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import enum
 import pickle
 from typing import TYPE_CHECKING
 
@@ -338,3 +339,36 @@ def test_what_is_no_text_is_a_type_error_that_says_so(function, value):
 def test_the_package_lists_its_public_names_alone():
     """`dir` shows what is public, and no helper of the module."""
     assert [name for name in dir(sr) if not name.startswith("__")] == sorted(sr.__all__)
+
+
+def test_refs_of_all_kinds_are_sorted_together():
+    """Records come first, then entities, then turns; what is no ref has no order with them."""
+    record, entity, turn = sr.RecordRef("z"), sr.EntityRef("callId", "a"), sr.TurnRef("a")
+    assert sorted([turn, entity, record]) == [record, entity, turn]
+    assert record < turn
+    assert turn >= entity
+    with pytest.raises(TypeError):
+        sorted([record, "z"])
+
+
+def test_a_canonical_form_is_a_plain_text():
+    """A member of an enumeration of texts prints its name; its canonical form does not."""
+
+    class Known(enum.StrEnum):
+        HERE = "codex:s1"
+
+    assert type(sr.canonical(Known.HERE)) is str
+    assert type(sr.canonical("codex:s1#r1")) is str
+
+
+def test_a_key_is_pickled_with_the_agent_that_it_has():
+    """Under a registry the agent has another name, and the built-in one does not change it back."""
+    entry = {
+        "short_name": {"value": "codex", "source": "assumed"},
+        "reverse_dns_name": {"value": "org.example.codex", "source": "assumed"},
+        "replaces": "codex",
+    }
+    registry = sr.Registry.default().with_agent(entry)
+    key = sr.parse("com.openai.codex:s1").key_under(registry)
+    assert key.agent == "com.openai.codex"
+    assert pickle.loads(pickle.dumps(key)) == key

@@ -46,3 +46,10 @@ def test_the_session_of_an_actor_has_no_ref():
         sr.Actor(session=sr.parse("codex:s#r1"))
     with pytest.raises(sr.InvalidReference):
         sr.Actor.from_json({"session": "codex"})
+
+
+def test_the_members_of_an_actor_have_their_types():
+    """The constructor takes a reference, not its text, and strings for the rest."""
+    for wrong in ({"session": "codex:s"}, {"address": 5}, {"participant": b"u"}):
+        with pytest.raises(TypeError):
+            sr.Actor(**wrong)

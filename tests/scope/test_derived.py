@@ -50,7 +50,7 @@ def refused(*given_parts, version="1"):
 
 def test_the_same_parts_give_the_same_id():
     """An ID says its version and its parts, and is marked derived (ASR-067, 069)."""
-    made = ONE.id(NativeId("msg 01"), Ordinal(3), Tag("tool_call"))
+    made = ONE.id(NativeId("msg 01"), Ordinal(3, rewritable=False), Tag("tool_call"))
     assert str(made) == "1/id.msg~2001/ordinal.3/tag.tool_call"
     assert made.members() == {"idSource": "derived"}
     assert str(ONE.id(NativeId("a\u00a0b\ud800"))) == "1/id.a~C2~A0b~ED~A0~80"
@@ -88,8 +88,9 @@ def test_a_derived_id_can_stand_in_a_reference(made_of):
 
 def test_positions_that_the_source_rewrites_hold_for_one_capture():
     """Rewritable and observed positions make the ID capture-scoped (ASR-070)."""
-    assert ONE.id(Line(3)).scope == Line(3).scope == "session"
-    for part in (Line(3, rewritable=True), Row(1, rewritable=True), Observed(0)):
+    lasting = Line(3, rewritable=False)
+    assert ONE.id(lasting).scope == lasting.scope == "session"
+    for part in (Line(3), Row(1), Index(0), Ordinal(2), Observed(0)):
         made = ONE.id(NativeId("x"), part)
         assert made.members() == {"idSource": "derived", "idScope": "capture"}
 
@@ -135,9 +136,9 @@ def test_a_tuple_must_be_documented():
 
 def test_a_tuple_holds_where_its_entry_and_its_values_do():
     """One value that the source rewrites makes it capture-scoped, and so may the entry."""
-    goal = (NativeId("t1"), Line(3, rewritable=True))
+    goal = (NativeId("t1"), Line(3))
     assert ONE.id(Documented(CODEX, "goal", goal)).scope == "capture"
-    lasting = Documented(CODEX, "goal", (NativeId("t1"), Line(3)))
+    lasting = Documented(CODEX, "goal", (NativeId("t1"), Line(3, rewritable=False)))
     assert ONE.id(lasting).scope == lasting.scope == "session"
     entry = {
         "short_name": {"value": "acme", "source": "assumed"},
@@ -146,6 +147,21 @@ def test_a_tuple_holds_where_its_entry_and_its_values_do():
     }
     acme = Registry.default().with_agent(entry)["acme"]
     assert ONE.id(Documented(acme, "row", (NativeId("a"),))).scope == "capture"
+
+
+def test_a_tuple_takes_the_scope_of_the_tuple_that_it_is():
+    """Of two tuples for one item, the one with as many values is meant."""
+    entry = {
+        "short_name": {"value": "acme", "source": "assumed"},
+        "reverse_dns_name": {"value": "com.acme.agent", "source": "assumed"},
+        "derived_ids": [
+            {"item": "row", "values": ["id"], "scope": "capture", "source": "assumed"},
+            {"item": "row", "values": ["id", "part"], "scope": "session", "source": "assumed"},
+        ],
+    }
+    acme = Registry.default().with_agent(entry)["acme"]
+    assert Documented(acme, "row", (NativeId("a"),)).scope == "capture"
+    assert Documented(acme, "row", (NativeId("a"), NativeId("b"))).scope == "session"
 
 
 def test_tags_and_nothing_are_no_basis():

@@ -74,6 +74,7 @@ test-peers: $(VENV)/.test ## beside the programs of other people: ccusage, Merma
 MINUTES ?= 30
 properties: $(VENV)/.test ## the property tests with random seeds, for MINUTES=30
 	$(BIN)/python tools/properties.py --minutes $(MINUTES) --processes $(PROCESSES)
+	$(BIN)/python tests/world_runs.py $(MINUTES)
 
 PACKAGE ?= scope
 SAMPLE ?= 400

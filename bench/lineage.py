@@ -14,9 +14,9 @@ from statistics import median
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-import sessionref as sr
 from bench.claude_data import transcript
 from bench.measure import Row, interleave, once, ratios, spread
+from sessionref.api import scope_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Mapping
@@ -157,7 +157,7 @@ def lineage(settings: Settings) -> Iterator[Row]:
 
 def _lineage_of(folder: Path) -> Callable[[], object]:
     def work() -> object:
-        scope = sr.Scope.read([folder], references=False)
+        scope = scope_of([folder], references=False)
         return len(scope.forest().edges), scope.totals().total
 
     return work

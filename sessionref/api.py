@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+import warnings
 from array import array
 from contextlib import ExitStack
 from functools import cached_property
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import msgspec
 
@@ -20,7 +21,7 @@ from sessionref.native.logset import LogSet
 from sessionref.native.readers import reader_of
 from sessionref.native.surveys import survey_each
 from sessionref.registry import Registry
-from sessionref.scope.scope import Scope as StreamScope
+from sessionref.scope.scope import StreamScope, inputs_of, session_ref
 from sessionref.scope.sources import is_lasting
 from sessionref.streams.index import read_streams
 from sessionref.streams.lines import MAX_LINE
@@ -35,70 +36,120 @@ if TYPE_CHECKING:
     from sessionref.lineage.totals import Totals
     from sessionref.native.columns import Records
     from sessionref.native.record import NativeRecord, NativeStream
-    from sessionref.reference import SessionRef
+    from sessionref.reference import SessionKey, SessionRef
     from sessionref.scope.fields import ReferenceField
     from sessionref.scope.sources import Open
     from sessionref.streams.index import StreamIndex
     from sessionref.streams.observe import Observe, Observer
     from sessionref.streams.source import Input
 
-__all__ = ["Scope", "open_any", "strictly"]
+__all__ = ["Scope", "open_any", "scope_of", "strictly"]
+
+#: Keywords of `Scope.read` in version 0.1, with what is to be done instead.
+_FORMER = {
+    "references": "has no effect any more; references are always read",
+    "checks": "has no effect any more; a scope can always be checked",
+    "observers": "will be removed; `sessionref.scope.scope.StreamScope.of` takes observers",
+    "open": "will be removed; `sessionref.scope.scope.StreamScope.of` takes an opener",
+    "step": "is now called `progress`",
+}
 
 
 class Scope(StreamScope):
-    """The sessions under some paths, from streams and from native logs."""
+    """The sessions under some paths, from streams and from native logs. Made by `read`."""
 
     @classmethod
     def read(
         cls,
-        sources: Iterable[Input],
+        paths: Input | Iterable[Input],
         *,
-        observers: Sequence[Callable[[], Observer]] = (),
         fields: Iterable[ReferenceField] = (),
-        references: bool = True,
-        checks: bool = True,
-        session: SessionRef | None = None,
+        session: SessionKey | SessionRef | str | None = None,
         registry: Registry | None = None,
-        open: Open | None = None,  # noqa: A002 - as in the base class
         max_line: int = MAX_LINE,
         jobs: int = 1,
-        step: Callable[[], object] | None = None,
+        progress: Callable[[], object] | None = None,
+        **former: Any,
     ) -> Self:
-        """The scope of all streams and native logs in `sources`.
+        """The scope of all streams and native logs under `paths`.
 
-        As `sessionref.scope.scope.Scope.read`, which see. Without `checks` less is kept, and
-        `check` cannot be asked for; neither can it without `references`. What kind of log a file
-        is, is told by its content. Native logs are looked at together, so that each stream says
-        what only the others show of it; with `open` that is left to it. At most `jobs` processes
-        do so, and what comes out is the same. With `session` all other sessions of native logs are
-        passed over, which costs less. `step` is called once for each input that is done.
+        `paths` are files and folders, ``-`` for standard input, binary file objects and iterables
+        of bytes, compressed or not. The content of a file decides what kind of log it is. Native
+        logs are compared with each other, so that each session carries what only the others show
+        of it. Nothing is raised for what an input holds, or if it cannot be read: `findings` have
+        it, and the rest is read.
+
+        `fields` are rows to add to the table of reference fields. With `session` the other sessions
+        of native logs are skipped, which costs less. `registry` tells which names are of the same
+        agent; the default is the built-in one. A line longer than `max_line` bytes is a finding. At
+        most `jobs` processes read; the result does not depend on it. `progress` is called for each
+        input that is done.
+
+        Raises `InvalidReference` if `session` is text that is not a session reference. The keywords
+        of version 0.1 (`references`, `checks`, `observers`, `open`, `step`) still work, with a
+        DeprecationWarning.
         """
+        for name in former:
+            if name not in _FORMER:
+                raise TypeError(f"Scope.read() got an unexpected keyword argument {name!r}")
+            warnings.warn(f"Scope.read({name}=...): {_FORMER[name]}", DeprecationWarning, 2)
+        return cls._made(
+            paths,
+            observers=former.get("observers", ()),
+            fields=fields,
+            references=True,
+            checks=True,
+            session=session,
+            registry=registry,
+            open=former.get("open"),
+            max_line=max_line,
+            jobs=jobs,
+            step=progress or former.get("step"),
+        )
+
+    @classmethod
+    def _made(
+        cls,
+        paths: Input | Iterable[Input],
+        *,
+        observers: Sequence[Callable[[], Observer]],
+        fields: Iterable[ReferenceField],
+        references: bool,
+        checks: bool,
+        session: SessionKey | SessionRef | str | None,
+        registry: Registry | None,
+        open: Open | None,  # noqa: A002 - as in the base class
+        max_line: int,
+        jobs: int,
+        step: Callable[[], object] | None,
+    ) -> Self:
         ours: tuple[Callable[[], Observer], ...] = (Gathered,)
         if checks and references:
             from sessionref.checks.run import OBSERVERS  # noqa: PLC0415 - costs its import
 
             ours = (*OBSERVERS, Gathered)
-        gathered = tuple(dict.fromkeys((*ours, *observers)))
-        sources = [sources] if isinstance(sources, str | os.PathLike) else list(sources)
+        observers = tuple(dict.fromkeys((*ours, *observers)))
+        registry = Registry.default() if registry is None else registry
+        sources = inputs_of(paths)
         with ExitStack() as opened:
             if open is None:
                 # What only lineage looks at needs no more than columns.
-                lean = not references and session is None and gathered == (Gathered,)
+                lean = not references and session is None and observers == (Gathered,)
                 inputs = _Inputs(sources, max_line, columns=lean, jobs=jobs, step=step or _nothing)
                 if session is not None:
-                    inputs.only(session, Registry.default() if registry is None else registry)
+                    inputs.only(session_ref(session), registry)
                 open = opened.enter_context(inputs)  # noqa: A001
-            scope = super().read(
+            scope = cls.of(
                 sources,
-                observers=gathered,
+                observers=observers,
                 fields=fields,
                 references=references,
                 registry=registry,
                 open=open,
                 max_line=max_line,
             )
-            scope._can_check = checks and references  # noqa: SLF001 - it was made here
-            return scope
+        scope._can_check = checks and references  # noqa: SLF001 - it was made here
+        return scope
 
     _can_check = True
 
@@ -106,11 +157,10 @@ class Scope(StreamScope):
         """What is wrong with the streams, by the rules of the pages, file by file.
 
         With `strict` each file of streams is read again, and all its bytes are looked at. Raises
-        `StreamError` for a file that cannot be read any more, and TypeError if the scope was read
-        without what the rules look at.
+        `StreamError` for a file that cannot be read any more.
         """
-        if not self._can_check:
-            raise TypeError("this scope was read without checks: read it again with checks=True")
+        if not self._can_check:  # only `scope_of` makes such a scope
+            raise TypeError("this scope was read without what the rules look at")
         from sessionref.checks.run import check  # noqa: PLC0415 - costs its import
 
         return check(self, strict=strictly if strict else None)
@@ -134,6 +184,36 @@ class Scope(StreamScope):
         Copies never count (ASR-417). What may be a copy is unknown, and stands apart (ASR-416).
         """
         return self.lineage.totals
+
+
+def scope_of(
+    paths: Input | Iterable[Input],
+    *,
+    references: bool = True,
+    checks: bool = True,
+    session: SessionKey | SessionRef | str | None = None,
+    registry: Registry | None = None,
+    jobs: int = 1,
+    step: Callable[[], object] | None = None,
+) -> Scope:
+    """As `Scope.read`, for commands that know what they will ask for.
+
+    Without `references` the scope has no resolutions; without `checks` it cannot be checked. Both
+    save time and memory.
+    """
+    return Scope._made(  # noqa: SLF001 - the private maker of the class above
+        paths,
+        observers=(),
+        fields=(),
+        references=references,
+        checks=checks,
+        session=session,
+        registry=registry,
+        open=None,
+        max_line=MAX_LINE,
+        jobs=jobs,
+        step=step,
+    )
 
 
 def open_any(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from sessionref.checks.run import OBSERVERS, check
 from sessionref.checks.strict import strict_findings
-from sessionref.scope.scope import Scope
+from sessionref.scope.scope import StreamScope
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -35,7 +35,7 @@ def encoded(stream: Stream) -> bytes:
 def found(*streams: Stream | bytes, strict: bool = True) -> list[Finding]:
     """All findings about streams that are in scope together."""
     contents = [s if isinstance(s, bytes) else encoded(s) for s in streams]
-    scope = Scope.read(
+    scope = StreamScope.of(
         [Named(f"{number}.jsonl", content) for number, content in enumerate(contents, 1)],
         observers=OBSERVERS,
     )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from sessionref.lineage import faults
 from sessionref.lineage.gather import Gathered
 from sessionref.lineage.lineage import Lineage
-from sessionref.scope.scope import Scope
+from sessionref.scope.scope import StreamScope
 
 if TYPE_CHECKING:
     from sessionref.findings import Finding
@@ -98,7 +98,7 @@ def named(session: str, **members: Any) -> dict[str, Any]:
 def lineage_of(*streams: Stream | bytes, **options: Any) -> Lineage:
     """The lineage of a scope of these streams."""
     texts = [one if isinstance(one, bytes) else one.text() for one in streams]
-    return Lineage(Scope.read([[text] for text in texts], observers=(Gathered,), **options))
+    return Lineage(StreamScope.of([[text] for text in texts], observers=(Gathered,), **options))
 
 
 def tokens(measure: Any) -> int:

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import sessionref as sr
-from sessionref.scope.scope import Scope
+from sessionref.scope.scope import StreamScope
 
 if TYPE_CHECKING:
     from sessionref.scope.resolve import Resolution
@@ -22,12 +22,12 @@ def stream(*records: dict[str, Any], sid: str = "s", **header: Any) -> bytes:
     return b"".join(json.dumps(line).encode() + b"\n" for line in lines)
 
 
-def scope(*streams: bytes, **options: Any) -> Scope:
+def scope(*streams: bytes, **options: Any) -> StreamScope:
     """The scope of these streams, each an input of its own."""
-    return Scope.read([[content] for content in streams], **options)
+    return StreamScope.of([[content] for content in streams], **options)
 
 
-def of_record(found: Scope, record_id: str, *, session: str = "codex:s") -> list[Resolution]:
+def of_record(found: StreamScope, record_id: str, *, session: str = "codex:s") -> list[Resolution]:
     """What the references of one record mean."""
     return [r for r in found.resolutions(found.session(session)) if r.at.id == record_id]
 
@@ -45,6 +45,6 @@ def shown(resolution: Resolution) -> tuple[Any, ...]:
     return resolution.path, outcome.state, what
 
 
-def faults(found: Scope, record_id: str) -> dict[str, tuple[str, ...]]:
+def faults(found: StreamScope, record_id: str) -> dict[str, tuple[str, ...]]:
     """The faults of the references of one record, by path; those without faults left out."""
     return {r.path: r.faults for r in of_record(found, record_id) if r.faults}

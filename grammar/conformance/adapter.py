@@ -17,7 +17,7 @@ from sessionref.checks.run import OBSERVERS, check
 from sessionref.checks.strict import strict_findings
 from sessionref.lineage.lineage import Lineage
 from sessionref.native.convert import read
-from sessionref.scope.scope import Scope
+from sessionref.scope.scope import StreamScope
 from sessionref.streams.outcomes import Ambiguous, Resolved
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ def of_streams(request: dict[str, Any]) -> dict[str, Any]:
     sources: list[Input] = [
         _Named(f"{number}.jsonl", text) for number, text in enumerate(request["streams"], 1)
     ]
-    scope = Scope.read(sources, observers=OBSERVERS)
+    scope = StreamScope.of(sources, observers=OBSERVERS)
     match request["operation"]:
         case "check":
             return {"findings": [_finding(found) for found in check(scope, strict=_strictly)]}
@@ -152,7 +152,7 @@ def _finding(found: Finding) -> dict[str, Any]:
     return {name: value for name, value in members.items() if value is not None or name == "rule"}
 
 
-def _resolved(scope: Scope, ref: str, session: str | None) -> dict[str, Any]:
+def _resolved(scope: StreamScope, ref: str, session: str | None) -> dict[str, Any]:
     outcome = scope.resolve(
         sr.parse(ref) if session is None else sr.parse(session).at(sr.Ref.from_raw(ref))
     )

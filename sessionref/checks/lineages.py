@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from sessionref.findings import Finding
     from sessionref.lineage.account import AccountLineage
     from sessionref.scope.capture import Capture
-    from sessionref.scope.scope import Scope
+    from sessionref.scope.scope import StreamScope
     from sessionref.scope.session import Account
 
 __all__ = ["Lineages"]
@@ -36,7 +36,7 @@ class Lineages:
     compared all at once. A scope that was read without the observer of lineage has no findings.
     """
 
-    def __init__(self, scope: Scope) -> None:
+    def __init__(self, scope: StreamScope) -> None:
         self._of: dict[Account, AccountLineage] = {}
         self._between: dict[tuple[str | None, str | None], list[Finding]] = {}
         if any(OBSERVER not in capture.observed for capture in scope.captures):

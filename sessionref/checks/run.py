@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from sessionref.findings import Finding
     from sessionref.lineage.effective import Effective
     from sessionref.scope.capture import Capture
-    from sessionref.scope.scope import Scope
+    from sessionref.scope.scope import StreamScope
     from sessionref.scope.session import Account
     from sessionref.streams.observe import Observer
     from sessionref.streams.source import Input
@@ -63,7 +63,7 @@ RULES: dict[str, Callable[[View], Iterable[Finding]]] = {
 Strict: TypeAlias = "Callable[[Input, str | None], Iterable[Finding]]"
 
 
-def check(scope: Scope, *, strict: Strict | None = None) -> Iterator[Finding]:
+def check(scope: StreamScope, *, strict: Strict | None = None) -> Iterator[Finding]:
     """Every finding about the streams of `scope`, file by file, by line.
 
     The scope must have been read with `OBSERVERS`. `strict` is called with each input and its name,
@@ -77,7 +77,7 @@ def check(scope: Scope, *, strict: Strict | None = None) -> Iterator[Finding]:
 
 
 class _Run:
-    def __init__(self, scope: Scope, strict: Strict | None) -> None:
+    def __init__(self, scope: StreamScope, strict: Strict | None) -> None:
         self._scope = scope
         self._strict = strict
         self._lineages = Lineages(scope)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from sessionref.api import Scope
+from sessionref.api import scope_of
 from sessionref.cli._kept import renamed
 from sessionref.cli._lines import complain
 from sessionref.cli._places import paths_or_places
@@ -23,6 +23,7 @@ from sessionref.streams.walk import walk
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from sessionref.api import Scope
     from sessionref.cli._common import Outcome
     from sessionref.findings import Finding
     from sessionref.reference import SessionRef
@@ -57,7 +58,7 @@ def read_scope(
     bar = watched(files, len(files), shares_terminal=False)
     with closing(bar):
         next(bar, None)  # it is there from now on
-        return Scope.read(
+        return scope_of(
             given,
             references=references,
             checks=checks,

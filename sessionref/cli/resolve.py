@@ -124,7 +124,7 @@ def _answer(scope: Scope, target: SessionRef | AnyRef) -> _Answer:
     outcome = scope.resolve(target)
     name: str | None = None
     if isinstance(target, SessionRef):
-        named = scope.named(target)
+        named = scope.session(target)
         asked = [] if named is None else [named]
         name = target.key_under(scope.registry).canonical()
     else:
@@ -184,7 +184,7 @@ def _contents(
     contents: dict[_Candidate, bytes] = {}
     for capture, candidates in wanted.items():
         try:
-            found = scope.fetch(capture, candidates)
+            found = scope.records(capture, candidates)
         except StreamError as error:
             outcome.report(renamed(unreadable(error), names))
             continue

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from sessionref.lineage.forest import Member
     from sessionref.lineage.originality import Verdict
     from sessionref.reference import SessionKey, SessionRef
-    from sessionref.scope.scope import Scope
+    from sessionref.scope.scope import StreamScope
     from sessionref.streams.outcomes import Hit
 
 __all__ = ["Lineage"]
@@ -29,7 +29,7 @@ class Lineage:
     is made when it is first asked for, and the order in which streams were read changes nothing.
     """
 
-    def __init__(self, scope: Scope) -> None:
+    def __init__(self, scope: StreamScope) -> None:
         self.scope = scope
         self.sessions = tuple(SessionLineage(session) for session in scope)
 
@@ -54,7 +54,7 @@ class Lineage:
     def name_of(self, ref: SessionRef) -> str:
         """The canonical key of the session that a reference names, in scope or not."""
         key: SessionKey | None = None
-        session = self.scope.named(ref)
+        session = self.scope.session(ref)
         if session is not None:
             key = session.key
         return (ref.key_under(self.scope.registry) if key is None else key).canonical()

@@ -72,7 +72,7 @@ class Sessions(Protocol):
         """The table of reference fields."""
         ...
 
-    def named(self, ref: SessionRef) -> Session | None:
+    def session(self, key: SessionRef) -> Session | None:
         """The session that a reference names."""
         ...
 
@@ -246,7 +246,7 @@ class Resolver:
         if not isinstance(named, SessionRef):
             return _Read(Unresolved("no-session-named"), foreign=True)
         canonical = named.key.canonical()
-        session = self._scope.named(named)
+        session = self._scope.session(named)
         if session is None:
             return _Read(Unresolved("no-such-session", canonical), foreign=True)
         return _Read(either([find(account) for account in session.accounts]), foreign=True)
@@ -272,7 +272,7 @@ class Resolver:
 
     def _in_named(self, named: SessionRef) -> Outcome:
         canonical = named.key.canonical()
-        session = self._scope.named(named)
+        session = self._scope.session(named)
         ref = named.ref
         if ref is None or session is None:
             return outcome_in(session, named, canonical)

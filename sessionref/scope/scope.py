@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import itertools
 import os
+import warnings
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, cast
 
 from sessionref.errors import StreamError
 from sessionref.findings import Finding
-from sessionref.reference import SessionKey, SessionRef, parse, try_parse
-from sessionref.refs import EntityRef, RecordRef, Ref, TurnRef
+from sessionref.reference import SessionKey, SessionRef, parse
+from sessionref.refs import EntityRef, RecordRef, TurnRef
 from sessionref.registry import Registry
 from sessionref.scope.capture import Capture, Fingerprint
 from sessionref.scope.collect import References
@@ -20,12 +21,13 @@ from sessionref.scope.resolve import Resolver, outcome_in
 from sessionref.scope.session import Account, Session
 from sessionref.scope.sources import is_lasting, open_streams
 from sessionref.streams.lines import MAX_LINE
-from sessionref.streams.outcomes import Ambiguous, Resolved, Unresolved
+from sessionref.streams.outcomes import Ambiguous, Resolved, Unresolved, as_ref
 from sessionref.streams.walk import walk
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
+    from sessionref.refs import Ref
     from sessionref.scope.fields import ReferenceField
     from sessionref.scope.joining import Likeness
     from sessionref.scope.resolve import Resolution
@@ -35,15 +37,15 @@ if TYPE_CHECKING:
     from sessionref.streams.outcomes import Hit, Outcome
     from sessionref.streams.source import Input
 
-__all__ = ["Scope"]
+__all__ = ["StreamScope", "inputs_of", "session_ref"]
 
 
-class Scope:
+class StreamScope:
     """Sessions, and what the references in and to them mean.
 
-    Made by `read`. Iteration gives the sessions by canonical key, those without a key last. What is
-    kept of a record is its place, its keys and its references; the rest is read again when it is
-    asked for.
+    Made by `of`; `sessionref.Scope` is one that reads native logs too. Iteration gives the sessions
+    by canonical key, those without a key last. A record's place, keys and references are kept. The
+    rest is read again when it is asked for.
     """
 
     def __init__(
@@ -57,7 +59,7 @@ class Scope:
         open: Open = open_streams,  # noqa: A002 - it is what it does
         max_line: int = MAX_LINE,
     ) -> None:
-        """A scope of these captures; `read` makes them."""
+        """A scope of these captures; `of` makes them."""
         self.table = FieldTable.standard() if table is None else table
         self.registry = Registry.default() if registry is None else registry
         self.passed_over = passed_over
@@ -72,9 +74,9 @@ class Scope:
         self._inexact: dict[Account, frozenset[int]] = {}
 
     @classmethod
-    def read(
+    def of(
         cls,
-        sources: Iterable[Input],
+        sources: Input | Iterable[Input],
         *,
         observers: Sequence[Callable[[], Observer]] = (),
         fields: Iterable[ReferenceField] = (),
@@ -98,9 +100,7 @@ class Scope:
         """  # noqa: D205
         table = FieldTable.standard().with_rows(fields)
         reading = _Reading(table if references else None, observers, open, max_line)
-        if isinstance(sources, str | os.PathLike):
-            sources = [sources]
-        for source in sources:
+        for source in inputs_of(sources):
             if isinstance(source, str | os.PathLike):
                 reading.paths([source])
             else:
@@ -150,19 +150,42 @@ class Scope:
         yield from (_conflict(session) for session in self._sessions if session.conflict)
 
     def session(self, key: SessionKey | SessionRef | str) -> Session | None:
-        """The session of that key, None where it is not in scope.
+        """The session of that key, or that a reference names; None if it is not in scope.
 
-        Raises `InvalidReference` for a text that is no session reference.
+        A ``#`` part does not count. Raises `InvalidReference` for text that is not a session
+        reference, and TypeError for anything else.
         """
-        if isinstance(key, SessionKey):
-            key = key.at()
-        return self.named(parse(key) if isinstance(key, str) else key)
+        return self._by_key.get(self._under(session_ref(key)))
 
     def named(self, ref: SessionRef) -> Session | None:
-        """The session that a reference names, its ``#`` part aside."""
-        return self._by_key.get(self._under(ref))
+        """Deprecated: `session` takes references too."""
+        warnings.warn("Scope.named: use Scope.session instead", DeprecationWarning, 2)
+        return self.session(ref)
 
-    def fetch(self, capture: Capture, rows: Iterable[int]) -> dict[int, bytes]:
+    def fetch(self, hit: Hit) -> bytes:
+        """The record of `hit` as JSON, without line ending, by reading the input again.
+
+        As `StreamIndex.fetch`, and for native logs too. Raises `StreamError`: ``foreign-hit`` for a
+        hit that is not of this scope, ``no-file`` if the input cannot be read twice, ``replaced``
+        if the record is no longer there.
+        """
+        for capture in self.captures:
+            if capture.file != hit.file or capture.index.session != hit.session:
+                continue
+            row = capture.index.find(hit)
+            if row is None:
+                continue
+            if not capture.index.is_converted:
+                return capture.index.fetch(hit)
+            wanted = _Wanted([row])
+            self._read_again(capture, {capture.number: wanted})
+            if wanted.places.get(row) != (hit.id, hit.seq):
+                message = f"line {hit.line} is no longer what it was"
+                raise StreamError("replaced", message, hit.file)
+            return wanted.found[row]
+        raise StreamError("foreign-hit", "the hit is not of this scope", hit.file)
+
+    def records(self, capture: Capture, rows: Iterable[int]) -> dict[int, bytes]:
         """The records in these rows of a capture as JSON, whole, by reading the input again.
 
         Raises `StreamError` where that cannot be read, with the code ``no-file`` where it cannot be
@@ -183,12 +206,9 @@ class Scope:
         several have it. A text is a session reference where it parses as one, else a raw ref;
         raises `InvalidReference` where it is neither.
         """
-        if isinstance(ref, str):
-            ref = _ref_or_session(ref)
-        elif not isinstance(ref, SessionRef | RecordRef | EntityRef | TurnRef):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise TypeError(f"a reference or a ref was expected, not {type(ref).__name__}")
+        ref = as_ref(ref)
         if isinstance(ref, SessionRef):
-            return outcome_in(self.named(ref), ref, self._under(ref).canonical())
+            return outcome_in(self.session(ref), ref, self._under(ref).canonical())
         candidates: list[Hit] = []
         resolved: list[Resolved] = []
         unresolved = Unresolved(_REASONS[type(ref)])
@@ -412,17 +432,20 @@ class _Wanted:
     def __init__(self, rows: Iterable[int]) -> None:
         self._rows = frozenset(rows)
         self.found: dict[int, bytes] = {}
+        #: By row: the ID and the `seq` of the record.
+        self.places: dict[int, tuple[str, int]] = {}
 
     def see(
         self,
         row: int,
         types: Sequence[str],  # noqa: ARG002
-        records: Sequence[Envelope],  # noqa: ARG002
+        records: Sequence[Envelope],
         contents: Sequence[bytes],
     ) -> None:
-        for at, content in enumerate(contents, row):
+        for at, (record, content) in enumerate(zip(records, contents, strict=True), row):
             if at in self._rows:
                 self.found[at] = content.rstrip(b"\r\n")
+                self.places[at] = record.id, record.seq
 
 
 def _alone(capture: Capture) -> Account:
@@ -436,8 +459,26 @@ _REASONS: Mapping[type[Ref], Any] = {
 }
 
 
-def _ref_or_session(text: str) -> SessionRef | RecordRef | EntityRef | TurnRef:
-    return try_parse(text) or Ref.from_raw(text)
+def inputs_of(given: Input | Iterable[Input]) -> list[Input]:
+    """Several inputs as a list, or one path as a list of one."""
+    if isinstance(given, str | os.PathLike):
+        return [given]
+    return list(cast("Iterable[Input]", given))
+
+
+def session_ref(key: SessionKey | SessionRef | str) -> SessionRef:
+    """The reference that a key, reference or text stands for.
+
+    Raises `InvalidReference` for text that is not a session reference, and TypeError for anything
+    else.
+    """
+    if isinstance(key, SessionRef):
+        return key
+    if isinstance(key, SessionKey):
+        return key.at()
+    if isinstance(key, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+        return parse(key)
+    raise TypeError(f"a session key, reference or text was expected, not {type(key).__name__}")
 
 
 def _conflict(session: Session) -> Finding:

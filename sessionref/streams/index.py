@@ -21,7 +21,7 @@ from sessionref.streams.envelope import ENTITY_KEY_OF_TYPE
 from sessionref.streams.header import HEADER_TYPE, Header, identify
 from sessionref.streams.lines import MAX_LINE, Lines, Oversize, cut_lines
 from sessionref.streams.observe import nobody
-from sessionref.streams.outcomes import Ambiguous, Hit, Resolved, Unresolved
+from sessionref.streams.outcomes import Ambiguous, Hit, Resolved, Unresolved, as_ref
 from sessionref.streams.source import OpenFile, compression, plain_chunks, read_chunks
 from sessionref.streams.table import Table, fill
 
@@ -206,14 +206,16 @@ class StreamIndex:
 
     # -- What refs mean ---------------------------------------------------------------------
 
-    def resolve(self, ref: SessionRef | RecordRef | EntityRef | TurnRef) -> Outcome:
+    def resolve(self, ref: SessionRef | RecordRef | EntityRef | TurnRef | str) -> Outcome:
         """What `ref` means in this stream (ASR-063, 064, 075).
 
         A record-ID ref means that record, an entity ref the latest revision of its one chain, a
         turn ref all records of the turn, a session reference without ``#`` part the header. A
         session reference must name this stream's session. An ID that several records have, and an
-        entity with several latest revisions, are ambiguous.
+        entity with several latest revisions, are ambiguous. A text is a session reference if it
+        parses as one, else a raw ref; raises `InvalidReference` if it is neither.
         """
+        ref = as_ref(ref)
         if isinstance(ref, SessionRef):
             key = ref.key
             if key != self._table.header.key:
@@ -221,8 +223,6 @@ class StreamIndex:
             if ref.ref is None:
                 return Resolved((self._hit(0),), self._session)
             ref = ref.ref
-        if not isinstance(ref, RecordRef | EntityRef | TurnRef):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise TypeError(f"a reference or a ref was expected, not {type(ref).__name__}")
         if isinstance(ref, EntityRef):
             return self._outcome(self._latest_rows(ref.key).get(ref.value), "no-such-entity")
         if isinstance(ref, RecordRef):

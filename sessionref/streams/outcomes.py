@@ -11,8 +11,10 @@ from typing import ClassVar, Literal, TypeAlias
 import msgspec
 
 from sessionref.findings import Place
+from sessionref.reference import SessionRef, try_parse
+from sessionref.refs import EntityRef, RecordRef, Ref, TurnRef
 
-__all__ = ["Ambiguous", "Hit", "Outcome", "Reason", "Resolved", "Unresolved"]
+__all__ = ["Ambiguous", "Hit", "Outcome", "Reason", "Resolved", "Unresolved", "as_ref"]
 
 Reason = Literal[
     "no-such-record",
@@ -88,3 +90,17 @@ class Ambiguous(msgspec.Struct, frozen=True):
 
 
 Outcome: TypeAlias = Resolved | Unresolved | Ambiguous
+
+
+def as_ref(
+    given: SessionRef | RecordRef | EntityRef | TurnRef | str,
+) -> SessionRef | RecordRef | EntityRef | TurnRef:
+    """A reference or ref as it is; text as a session reference if it is one, else as a raw ref.
+
+    Raises `InvalidReference` for text that is neither, and TypeError for anything else.
+    """
+    if isinstance(given, str):
+        return try_parse(given) or Ref.from_raw(given)
+    if not isinstance(given, SessionRef | RecordRef | EntityRef | TurnRef):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TypeError(f"a reference, a ref or text was expected, not {type(given).__name__}")
+    return given

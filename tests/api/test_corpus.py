@@ -47,7 +47,7 @@ def named(scope: sr.Scope) -> Iterator[Named]:
 @pytest.mark.parametrize("name", FOLDERS)
 def test_all_that_a_folder_names_resolves(shared: Path, name: str) -> None:
     """Ambiguous is only what logs use for several things: call IDs, and whole session IDs."""
-    scope = sr.Scope.read([folder_of(shared, name)], checks=False)
+    scope = sr.Scope.read([folder_of(shared, name)])
     in_conflict = {session.key for session in scope if session.conflict}
     found = list(named(scope))
     assert {one.state for one in found} <= {"resolved", "ambiguous"}
@@ -70,7 +70,7 @@ def test_all_that_a_file_names_resolves(shared: Path, name: str) -> None:
     for file in sorted(folder_of(shared, name).rglob("*")):
         if not file.is_file():
             continue
-        for one in named(sr.Scope.read([file], checks=False)):
+        for one in named(sr.Scope.read([file])):
             if one.state != "resolved":
                 assert one.state == "ambiguous"
                 assert isinstance(one.ref.ref, sr.EntityRef)
@@ -81,7 +81,7 @@ def test_all_that_a_file_names_resolves(shared: Path, name: str) -> None:
 def test_the_command_says_the_same(shared: Path, name: str) -> None:
     """A sample of the refs, resolved by `sessionref resolve` in the folder and in the file."""
     folder = folder_of(shared, name)
-    found = [one for one in named(sr.Scope.read([folder], checks=False)) if "#" in str(one.ref)]
+    found = [one for one in named(sr.Scope.read([folder])) if "#" in str(one.ref)]
     for one in random.Random(7).sample(found, 8):  # noqa: S311 - a sample, always the same
         result = CliRunner().invoke(program, ["resolve", "--json", str(folder), str(one.ref)])
         said = json.loads(result.stdout)

@@ -7,11 +7,13 @@ import io
 import os
 from pathlib import Path
 
+import msgspec
 import pytest
 from cli_logs import CODEX_ID, claude_log, claude_row, codex_log, lines
 from lineage_streams import Stream, named, none
 
 import sessionref as sr
+from sessionref.api import scope_of
 from sessionref.lineage.gather import Gathered
 from sessionref.streams.index import read_streams
 
@@ -32,7 +34,8 @@ def test_forest_and_totals_need_nothing_else():
 
 def test_observers_are_not_doubled():
     """One that is gathered anyway may be named."""
-    scope = sr.Scope.read([[Stream("a").text()]], observers=[Gathered])
+    with pytest.warns(DeprecationWarning, match="observers="):
+        scope = sr.Scope.read([[Stream("a").text()]], observers=[Gathered])
     (capture,) = scope.captures
     assert isinstance(capture.observed["Gathered"], Gathered)
     assert scope.forest().edges == ()
@@ -104,8 +107,7 @@ def test_records_can_be_read_again_afterwards(tmp_path):
     (tmp_path / "stream").write_bytes(Stream("a").text())
     scope = sr.Scope.read(tmp_path)
     for capture in scope.captures:
-        (record,) = scope.fetch(capture, [0]).values()
-        assert b'"type"' in record
+        assert b'"type"' in scope.fetch(capture.index.hit(0))
 
 
 def test_findings_of_native_logs_come_once(tmp_path):
@@ -114,7 +116,7 @@ def test_findings_of_native_logs_come_once(tmp_path):
     file.write_bytes(codex_log() + b"{broken\n")
     scope = sr.Scope.read([file])
     assert len(list(scope.findings)) == 1
-    scope.fetch(next(scope.captures), [0])
+    scope.records(next(scope.captures), [0])
     assert len(list(scope.findings)) == 1
 
 
@@ -149,7 +151,8 @@ def test_another_opener_is_used_alone():
     def opened(source, *, observe, **_):
         yield from read_streams(source, observe=observe)
 
-    scope = sr.Scope.read([[Stream("a").text()]], open=opened)
+    with pytest.warns(DeprecationWarning, match="open="):
+        scope = sr.Scope.read([[Stream("a").text()]], open=opened)
     assert [session.canonical for session in scope] == ["codex:a"]
 
 
@@ -187,11 +190,11 @@ def test_one_session_alone_is_read_of_native_logs(tmp_path):
     session = scope.session("claude-code:B")
     assert session is not None
     (capture,) = session.captures
-    (record,) = scope.fetch(capture, [1]).values()
-    assert b'"u-2"' in record
+    assert b'"u-2"' in scope.fetch(capture.index.hit(1))
     assert scope.lineage.sessions
-    lean = sr.Scope.read([tmp_path], session=meant, references=False, checks=False)
-    assert len(lean) == 2
+    for same in ("claude-code:B", meant.key):
+        assert len(sr.Scope.read([tmp_path], session=same)) == 2
+    assert len(scope_of([tmp_path], session=meant, references=False, checks=False)) == 2
 
 
 def test_a_log_is_told_alike_in_a_folder_and_by_name(tmp_path):
@@ -203,17 +206,74 @@ def test_a_log_is_told_alike_in_a_folder_and_by_name(tmp_path):
 
 
 def test_wrong_arguments_fail_with_a_sentence():
-    """None is no reference, a month is no grouping, and less was read than `check` needs."""
-    scope = sr.Scope.read([[Stream("a").text()]], checks=False)
-    with pytest.raises(TypeError, match="not NoneType"):
-        scope.resolve(None)  # type: ignore[arg-type]
+    """The sentence says what was expected, and what was given."""
+    scope = sr.Scope.read([[Stream("a").text()]])
     index = sr.StreamIndex.read([Stream("a").text()])
-    with pytest.raises(TypeError, match="not str"):
-        index.resolve("codex:a#r1")  # type: ignore[arg-type]
+    for resolve in (scope.resolve, index.resolve):
+        with pytest.raises(TypeError, match="a ref or text was expected, not NoneType"):
+            resolve(None)  # type: ignore[arg-type]
+        with pytest.raises(sr.InvalidReference):
+            resolve("a=b=c=d")
+    with pytest.raises(TypeError, match="a session key, reference or text was expected, not int"):
+        scope.session(7)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="unexpected keyword argument 'refrences'"):
+        sr.Scope.read([], refrences=False)
     with pytest.raises(ValueError, match="unknown grouping 'month': expected session"):
         scope.totals().by("month")  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="read without checks"):
-        scope.check()
+    with pytest.raises(TypeError, match="read without what the rules look at"):
+        scope_of([[Stream("a").text()]], checks=False).check()
+
+
+def test_no_argument_takes_methods_away():
+    """The keywords of version 0.1 that did so have no effect, and warn."""
+    progress: list[int] = []
+    with pytest.warns(DeprecationWarning, match=r"Scope\.read") as caught:
+        scope = sr.Scope.read(
+            [[Stream("a").text()]], references=False, checks=False, step=lambda: progress.append(1)
+        )
+    assert [str(one.message).split(":")[0] for one in caught] == [
+        "Scope.read(references=...)",
+        "Scope.read(checks=...)",
+        "Scope.read(step=...)",
+    ]
+    assert list(scope.check()) == list(scope.problems()) == []
+    assert progress == [1]
+    with pytest.warns(DeprecationWarning, match=r"use Scope\.session"):
+        assert scope.named(sr.parse("codex:a")) is scope.session("codex:a")
+
+
+def test_a_scope_and_an_index_resolve_and_fetch_the_same_things(tmp_path):
+    """References, refs and texts are resolved, and hits are fetched, as bytes."""
+    path = tmp_path / "stream"
+    stream = Stream("a")
+    stream.call(3)
+    path.write_bytes(stream.text())
+    scope, index = sr.Scope.read(path), sr.StreamIndex.read(path)
+    for given in ("codex:a", index.hit(1).id, sr.parse("codex:a"), next(iter(index.refs()))):
+        assert scope.resolve(given) == index.resolve(given)
+    for hit in index:
+        assert scope.fetch(hit) == index.fetch(hit)
+    (other,) = sr.StreamIndex.read([Stream("b").text()])
+    for strange in (
+        other,
+        msgspec.structs.replace(hit, line=99),
+        msgspec.structs.replace(hit, seq=9),
+    ):
+        with pytest.raises(sr.StreamError) as caught:
+            scope.fetch(strange)
+        assert caught.value.code == "foreign-hit"
+
+
+def test_a_record_of_a_native_log_that_changed_is_not_fetched(tmp_path):
+    """What now stands in its place is another record, or none."""
+    log = tmp_path / "log"
+    log.write_bytes(codex_log())
+    scope = sr.Scope.read(log)
+    *_, hit = next(scope.captures).index
+    log.write_bytes(codex_log().splitlines(keepends=True)[0])
+    with pytest.raises(sr.StreamError) as caught:
+        scope.fetch(hit)
+    assert caught.value.code == "replaced"
 
 
 def test_what_is_shown_of_a_scope():

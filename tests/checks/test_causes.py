@@ -17,7 +17,7 @@ from sessionref.checks.strict import faults_of_line
 from sessionref.cli import _findings
 from sessionref.findings import Finding
 from sessionref.registry import Registry
-from sessionref.scope.scope import Scope
+from sessionref.scope.scope import StreamScope
 from sessionref.streams.index import StreamIndex
 
 
@@ -192,7 +192,7 @@ def test_nameless_inputs_have_each_their_strict_pass() -> None:
     """Each is read for itself, and its findings stand with its own streams."""
     twice = b'{"type":"note","seq":1,"id":"r1","x":1,"x":2}\n'
     inputs = [io.BytesIO(encoded([header(session)]) + twice) for session in ("s1", "s2")]
-    scope = Scope.read(inputs, observers=OBSERVERS)
+    scope = StreamScope.of(inputs, observers=OBSERVERS)
     assert [(f.code, f.session, f.line) for f in check(scope, strict=strictly)] == [
         ("duplicate-member", "codex:s1", 2),
         ("duplicate-member", "codex:s2", 2),
@@ -369,7 +369,7 @@ def test_an_agent_whose_message_id_is_documented_to_name_the_call() -> None:
     entry = {**msgspec.to_builtins(Registry.default()["pi"]), "replaces": "pi"}
     entry["ids"]["message"] = entry["inference"]["id"] = {"value": "id", "source": "stated"}
     registry = Registry.default().with_agent(entry)
-    scope = Scope.read(
+    scope = StreamScope.of(
         [Named("a", encoded(messages_and_calls()))], observers=OBSERVERS, registry=registry
     )
     assert list(check(scope)) == []
@@ -419,7 +419,7 @@ def test_an_overlay_without_facts_asks_for_no_namespace() -> None:
     for entry in (names, {**names, "namespace": need}):
         registry = Registry.default().with_agent(entry)
         source = Named("a", encoded([header("s1", "nightly")]))
-        scope = Scope.read([source], observers=OBSERVERS, registry=registry)
+        scope = StreamScope.of([source], observers=OBSERVERS, registry=registry)
         assert list(check(scope)) == []
 
 

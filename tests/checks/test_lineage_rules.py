@@ -11,7 +11,7 @@ import pytest
 from check_streams import Named, edited, encoded, found, header, told
 
 from sessionref.checks.run import OBSERVERS, check
-from sessionref.scope.scope import Scope
+from sessionref.scope.scope import StreamScope
 
 if TYPE_CHECKING:
     from check_streams import Stream
@@ -696,9 +696,9 @@ def test_two_sessions_in_one_file_keep_their_findings_apart() -> None:
 def test_streams_without_records_or_observers_have_no_lineage() -> None:
     """A scope that was read without what lineage looks at is checked as far as that goes."""
     assert [f.code for f in found(b"", EXPLORER_STREAM[:1])] == ["no-header", "no-such-session"]
-    scope = Scope.read([Named("a", encoded([of("codex:a", lineage={"root": False})]))])
+    scope = StreamScope.of([Named("a", encoded([of("codex:a", lineage={"root": False})]))])
     assert list(check(scope)) == []
-    scope = Scope.read(
+    scope = StreamScope.of(
         [Named("a", encoded([of("codex:a", lineage={"root": False})]))], observers=OBSERVERS
     )
     assert [f.code for f in check(scope)] == ["bad-root"]

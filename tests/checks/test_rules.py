@@ -22,7 +22,7 @@ from sessionref.checks.book import Book, book
 from sessionref.checks.codes import all_codes, codes_without_rule
 from sessionref.checks.run import RULES as LOOKING
 from sessionref.checks.run import check
-from sessionref.scope.scope import Scope
+from sessionref.scope.scope import StreamScope
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -277,6 +277,6 @@ def test_a_scope_read_without_observers_is_checked_as_far_as_that_goes() -> None
         {"type": "inference", "seq": 1, "id": "r1", "inferenceId": "i", "idSource": "made"},
         {"type": "subagent", "seq": 2, "id": "r2", "agent": "No", "childSession": "codex:s1"},
     ]
-    scope = Scope.read([Named("a", encoded(records))])
+    scope = StreamScope.of([Named("a", encoded(records))])
     assert list(check(scope)) == []
     assert [f.code for f in found(records)] == ["bad-id-source", "bad-agent-name", "lineage-cycle"]

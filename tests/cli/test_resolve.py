@@ -322,13 +322,13 @@ class TestNative:
 
     def test_record_that_cannot_be_read_any_more(self, log, monkeypatch):
         """It is told without its content, and that is exit code 3."""
-        really = sr.Scope.fetch
+        really = sr.Scope.records
 
         def gone(scope, capture, rows):
             log.unlink(missing_ok=True)
             return really(scope, capture, rows)
 
-        monkeypatch.setattr(sr.Scope, "fetch", gone)
+        monkeypatch.setattr(sr.Scope, "records", gone)
         result = run("--json", "--show", log, "r1")
         (record,) = json.loads(result.stdout)["records"]
         assert (record["id"], record["content"], result.exit_code) == ("r1", None, 3)
@@ -336,13 +336,13 @@ class TestNative:
 
     def test_record_that_is_no_longer_in_its_file(self, log, monkeypatch):
         """A file that was cut meanwhile gives no content, and never that of another record."""
-        really = sr.Scope.fetch
+        really = sr.Scope.records
 
         def cut(scope, capture, rows):
             log.write_bytes(STREAM.split(b"\n")[0])
             return really(scope, capture, rows)
 
-        monkeypatch.setattr(sr.Scope, "fetch", cut)
+        monkeypatch.setattr(sr.Scope, "records", cut)
         (record,) = answer("--show", log, "r1")["records"]
         assert (record["id"], record["content"]) == ("r1", None)
 

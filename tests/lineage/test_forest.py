@@ -14,7 +14,7 @@ from sessionref.lineage.forest import EDGE_FACETS
 from sessionref.lineage.gather import Gathered
 from sessionref.lineage.lineage import Lineage
 from sessionref.registry import Registry
-from sessionref.scope.scope import Scope
+from sessionref.scope.scope import StreamScope
 
 
 def forest_of(*streams, **options):
@@ -215,7 +215,7 @@ def test_why_names_the_file(tmp_path):
     """Where a file was read, the edge says which."""
     path = tmp_path / "a.jsonl"
     path.write_bytes(Stream("a", {"spawnedBy": named("p")}).text())
-    lineage = Lineage(Scope.read([path], observers=(Gathered,)))
+    lineage = Lineage(StreamScope.of([path], observers=(Gathered,)))
     assert f"{path}, line 1" in lineage.forest.edges[0].why()
 
 

@@ -7,7 +7,7 @@ from lineage_streams import NF, Stream, copied, lineage_of, named, none, verdict
 
 from sessionref.lineage.explain import label
 from sessionref.lineage.lineage import Lineage
-from sessionref.scope.scope import Scope
+from sessionref.scope.scope import StreamScope
 
 
 def reasons(lineage, name="codex:a"):
@@ -246,7 +246,7 @@ def test_labels_for_displays():
 def test_a_scope_that_nobody_observed_is_refused():
     """Lineage is gathered while streams are read."""
     with pytest.raises(TypeError, match="Gathered"):
-        Lineage(Scope.read([[Stream("a").text()]]))
+        Lineage(StreamScope.of([[Stream("a").text()]]))
 
 
 def test_a_session_shows_itself():

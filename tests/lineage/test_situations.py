@@ -25,7 +25,7 @@ from lineage_streams import (
 from sessionref.lineage.gather import Gathered
 from sessionref.lineage.lineage import Lineage
 from sessionref.lineage.subagents import delegations
-from sessionref.scope.scope import Scope
+from sessionref.scope.scope import StreamScope
 
 
 def test_L_01_a_cleared_session_is_unknown_and_no_root():
@@ -348,7 +348,7 @@ def test_C_17_a_renamed_file_is_still_its_session(tmp_path):
     new.call(6)
     (tmp_path / "x.jsonl.reset.t1").write_bytes(old.text())
     (tmp_path / "x.jsonl").write_bytes(new.text())
-    lineage = Lineage(Scope.read([tmp_path], observers=(Gathered,)))
+    lineage = Lineage(StreamScope.of([tmp_path], observers=(Gathered,)))
     assert total(lineage) == (11, 0, 0)
 
 

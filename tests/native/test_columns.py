@@ -15,7 +15,7 @@ from native_mangled import CLAUDE_ROWS, mangled
 from native_rows import SESSION, assistant, jsonl, tool_result, tool_use, user
 
 from sessionref import api
-from sessionref.api import Scope
+from sessionref.api import Scope, scope_of
 from sessionref.lineage.gather import Gathered
 from sessionref.lineage.totals import GROUPINGS
 from sessionref.native import LogSet
@@ -125,7 +125,7 @@ def said(scope: Scope) -> dict[str, Any]:
 def both(paths: Iterable[Path]) -> None:
     """Compare what is read as columns with what is read as records."""
     sources = list(paths)
-    assert said(Scope.read(sources, references=False)) == said(Scope.read(sources))
+    assert said(scope_of(sources, references=False)) == said(Scope.read(sources))
 
 
 def in_files(files: Iterable[bytes]) -> None:
@@ -149,7 +149,7 @@ def test_a_plain_transcript_is_read_once(tmp_path: Path, monkeypatch: pytest.Mon
     path.write_bytes(jsonl(*plain_rows()))
     both([path])
     monkeypatch.setattr(api, "_indexes", None)
-    assert said(Scope.read([path], references=False))["streams"][0]["records"]
+    assert said(scope_of([path], references=False))["streams"][0]["records"]
 
 
 @pytest.mark.parametrize("told", told_rows(), ids=str)
@@ -233,7 +233,7 @@ def test_processes_change_nothing(tmp_path: Path):
             if "sessionId" in row:
                 row["sessionId"] = f"S{number}"
         (tmp_path / f"{number}.jsonl").write_bytes(jsonl(*rows))
-    one, two = (said(Scope.read([tmp_path], references=False, jobs=jobs)) for jobs in (1, 2))
+    one, two = (said(scope_of([tmp_path], references=False, jobs=jobs)) for jobs in (1, 2))
     assert one == two
 
 
@@ -241,12 +241,12 @@ def test_where_there_can_be_no_processes(tmp_path: Path, monkeypatch: pytest.Mon
     """They are done without; and threads beside are no obstacle."""
     for name in "ab":
         (tmp_path / name).write_bytes(jsonl(user("u1", "x" * 5_000_000, sessionId=name)))
-    wanted = said(Scope.read([tmp_path], references=False))
+    wanted = said(scope_of([tmp_path], references=False))
     with monkeypatch.context() as patch:
         patch.setattr(processes, "ProcessPoolExecutor", Mock(side_effect=OSError))
-        assert said(Scope.read([tmp_path], references=False, jobs=2)) == wanted
+        assert said(scope_of([tmp_path], references=False, jobs=2)) == wanted
     monkeypatch.setattr(processes.threading, "active_count", lambda: 2)
-    assert said(Scope.read([tmp_path], references=False, jobs=2)) == wanted
+    assert said(scope_of([tmp_path], references=False, jobs=2)) == wanted
 
 
 def test_files_that_cannot_be_read_in_another_process(tmp_path: Path):

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from made_up_agent import AGENT, READER, Robo
 from native_rows import jsonl, user
 
-from sessionref.api import Scope
+from sessionref.api import Scope, scope_of
 from sessionref.cli._app import program
 from sessionref.errors import StreamError
 from sessionref.native import convert, detect, read, readers
@@ -81,7 +81,7 @@ def answers(logs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert [(edge.facet, edge.evidence) for edge in scope.forest().edges] == [
         ("spawnedBy", "native_field")
     ]
-    lean = Scope.read([logs], references=False)
+    lean = scope_of([logs], references=False)
     assert lean.totals().by("agent") == scope.totals().by("agent")
     assert [json.loads(line)["type"] for line in convert([logs], pytest.fail)] == [
         "session",
@@ -192,7 +192,7 @@ def test_a_reader_that_cannot_be_used_gives_a_finding(
     log = tmp_path / "x.jsonl"
     log.write_bytes(jsonl(user("u1")))
     for references in (True, False):
-        scope = Scope.read([log, log], references=references)
+        scope = scope_of([log, log], references=references)
         (finding,) = scope.findings
         assert (finding.code, finding.severity) == ("broken-reader", "warning")
         assert finding.message.startswith(message)
@@ -209,7 +209,7 @@ def test_a_reader_that_fails_costs_its_own_logs_only(
     bad.at = at
     register("robo = made_up_agent:BAD", BAD=bad)
     (logs / "3.jsonl").write_bytes(jsonl(user("u1")))
-    scope = Scope.read([logs], references=not columns)
+    scope = scope_of([logs], references=not columns)
     said = [finding for finding in scope.findings if "KeyError: " in finding.message]
     assert said
     assert all(finding.message.startswith(NAME) for finding in said)

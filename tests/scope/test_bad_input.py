@@ -10,7 +10,7 @@ import pytest
 from scope_streams import of_record, scope, stream
 
 import sessionref as sr
-from sessionref.scope.scope import Scope
+from sessionref.scope.scope import StreamScope
 from sessionref.scope.sources import is_lasting, open_streams
 from sessionref.streams.observe import nobody
 
@@ -21,7 +21,7 @@ def codes(found):
     return sorted(finding.code for finding in found.findings)
 
 
-@pytest.fixture(params=[Scope, sr.Scope], ids=["streams", "any log"])
+@pytest.fixture(params=[StreamScope.of, sr.Scope.read], ids=["streams", "any log"])
 def kind(request):
     return request.param
 
@@ -37,7 +37,7 @@ def test_a_folder_with_everything_in_it(kind, tmp_path):
     os.mkfifo(tmp_path / "pipe")
     with socket.socket(socket.AF_UNIX) as server:
         server.bind(str(tmp_path / "socket"))
-        found = kind.read([tmp_path])
+        found = kind([tmp_path])
     assert [session.canonical for session in found] == ["codex:s"]
     assert codes(found) == ["special-file"] * 3 + ["unreadable"]
     assert found.passed_over == 3
@@ -55,7 +55,7 @@ def test_a_file_that_may_not_be_read(kind, tmp_path, monkeypatch):
         return really(path, *args, **options)
 
     monkeypatch.setattr(os, "open", refuse)
-    found = kind.read([tmp_path])
+    found = kind([tmp_path])
     assert [session.canonical for session in found] == ["codex:t"]
     assert [(f.code, f.severity, f.file) for f in found.findings] == [
         ("unreadable", "error", str(tmp_path / "a.jsonl"))
@@ -65,7 +65,7 @@ def test_a_file_that_may_not_be_read(kind, tmp_path, monkeypatch):
 def test_what_was_named_is_never_passed_over(kind, tmp_path):
     """A file named by hand that is nothing, or not there, is an error; an empty one has no header."""
     (tmp_path / "empty.jsonl").write_bytes(b"")
-    found = kind.read([tmp_path / "empty.jsonl", tmp_path / "gone", "a\0b"])
+    found = kind([tmp_path / "empty.jsonl", tmp_path / "gone", "a\0b"])
     assert codes(found) == ["no-header", "unreadable", "unreadable"]
     assert found.passed_over == 0
 
@@ -101,7 +101,7 @@ def test_fifteen_thousand_tiny_streams(tmp_path):
     for number in range(15_000):
         (tmp_path / f"{number}.jsonl").write_bytes(stream(NOTE, sid=str(number)))
     tracemalloc.start()
-    found = Scope.read([tmp_path])
+    found = StreamScope.of([tmp_path])
     size = tracemalloc.get_traced_memory()[0]
     tracemalloc.stop()
     assert (len(found), codes(found)) == (15_000, [])
@@ -118,7 +118,7 @@ def test_a_sparse_file_is_never_read_whole(kind, tmp_path):
         writing.seek(0, os.SEEK_END)
         writing.write(b'\n{"type":"note","seq":2,"id":"r2"}\n')
     tracemalloc.start()
-    found = kind.read([tmp_path], max_line=1 << 20)
+    found = kind([tmp_path], max_line=1 << 20)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 32 << 20
@@ -131,7 +131,7 @@ def test_a_huge_sparse_file_in_a_folder_is_passed_over(kind, tmp_path):
     """A file of 40 GB that begins with nothing is no stream; it is not read to find that out."""
     with (tmp_path / "huge").open("wb") as writing:
         writing.truncate(40 << 30)
-    found = kind.read([tmp_path])
+    found = kind([tmp_path])
     assert (len(found), found.passed_over, codes(found)) == (0, 1, [])
 
 
@@ -153,7 +153,7 @@ def test_a_file_that_grows_while_it_is_read(tmp_path):
         def see(self, row, types, records, contents):
             pass
 
-    found = Scope.read([tmp_path], observers=[grow])
+    found = StreamScope.of([tmp_path], observers=[grow])
     (session,) = found
     assert not session.conflict
     assert set(codes(found)) <= {"torn-tail", "not-json"}
@@ -167,7 +167,7 @@ def test_damaged_compression_is_said_of_every_capture(tmp_path):
     (tmp_path / "a.jsonl").write_bytes(whole)
     packed = gzip.compress(stream(NOTE) + os.urandom(2000).hex().encode())
     (tmp_path / "b.jsonl.gz").write_bytes(packed[:-400])
-    found = Scope.read([tmp_path])
+    found = StreamScope.of([tmp_path])
     assert "truncated-compression" in codes(found)
 
 
@@ -220,7 +220,7 @@ def test_a_stream_in_a_folder_is_known_by_any_of_its_first_lines(tmp_path):
     (tmp_path / "a.jsonl").write_bytes(b"garbage\n" + stream())
     (tmp_path / "b.jsonl").write_bytes(b'_{"a":1}\n[1]\n')
     (tmp_path / "c.jsonl").write_bytes(b"\xef\xbb\xbf \t" + stream(sid="t"))
-    found = Scope.read([tmp_path])
+    found = StreamScope.of([tmp_path])
     assert [session.canonical for session in found] == ["codex:s", "codex:t"]
     assert found.passed_over == 1
 

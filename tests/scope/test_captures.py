@@ -13,7 +13,7 @@ from scope_streams import of_record, scope, shown, stream
 import sessionref as sr
 from sessionref.registry import Registry
 from sessionref.scope.capture import Fingerprint, Segment
-from sessionref.scope.scope import Scope
+from sessionref.scope.scope import StreamScope
 from sessionref.scope.sources import open_streams
 
 A = {"type": "message", "messageId": "a"}
@@ -24,7 +24,7 @@ C = {"type": "message", "messageId": "c"}
 def files(folder, **contents):
     for name, content in contents.items():
         (folder / f"{name}.jsonl").write_bytes(content)
-    return Scope.read([folder])
+    return StreamScope.of([folder])
 
 
 def codes(found):
@@ -38,7 +38,7 @@ def read(request, tmp_path):
     def from_files(*contents, **options):
         for number, content in enumerate(contents):
             (tmp_path / f"{number}.jsonl").write_bytes(content)
-        return Scope.read([tmp_path], **options)
+        return StreamScope.of([tmp_path], **options)
 
     return from_files if request.param == "files" else scope
 
@@ -122,14 +122,14 @@ def test_the_sides_of_a_conflict_stand_in_the_order_of_their_files(tmp_path):
         (tmp_path / f"{name}.jsonl").write_bytes(content)
     paths = sorted(tmp_path.iterdir())
     for turned in (paths, paths[::-1], paths[1:] + paths[:1]):
-        (session,) = Scope.read(turned)
+        (session,) = StreamScope.of(turned)
         names = [Path(account.captures[0].file).name for account in session.accounts]
         assert names == ["a.jsonl", "b.jsonl", "c.jsonl"]
     named = io.BytesIO(stream(A))
     named.name = "A"
     for inputs in ([named, [stream(B)]], [[stream(B)], io.BytesIO(stream(C)), named]):
         named.seek(0)
-        (session,) = Scope.read(inputs)
+        (session,) = StreamScope.of(inputs)
         assert session.accounts[-1].captures[0].file == "A"
 
 
@@ -526,7 +526,7 @@ def test_a_header_that_cannot_be_read_has_no_segment():
 def test_one_file_with_two_sessions(tmp_path):
     """A second header begins another stream, in scope as any other (ASR-051, 053)."""
     (tmp_path / "both.jsonl").write_bytes(stream(A) + stream(B, sid="t"))
-    found = Scope.read([tmp_path / "both.jsonl"])
+    found = StreamScope.of([tmp_path / "both.jsonl"])
     assert [session.canonical for session in found] == ["codex:s", "codex:t"]
     assert [capture.number for capture in found.captures] == [0, 1]
     assert len({capture.file for capture in found.captures}) == 1
@@ -536,10 +536,10 @@ def test_captures_in_one_file_are_compared(tmp_path):
     """The same session twice in one file is compared like in two."""
     path = tmp_path / "both.jsonl"
     path.write_bytes(stream(A) + stream(B, sid="t") + stream(A, C))
-    found = Scope.read([path])
+    found = StreamScope.of([path])
     assert [len(session) for session in found] == [3, 2]
     path.write_bytes(stream(A) + stream(C))
-    assert next(iter(Scope.read([path]))).conflict
+    assert next(iter(StreamScope.of([path]))).conflict
 
 
 def test_the_same_file_by_several_names_is_read_once(tmp_path):
@@ -548,7 +548,7 @@ def test_the_same_file_by_several_names_is_read_once(tmp_path):
     path.write_bytes(stream(A))
     (tmp_path / "b.jsonl").symlink_to(path)
     (tmp_path / "c.jsonl").hardlink_to(path)
-    found = Scope.read([path, tmp_path, tmp_path / "b.jsonl", str(path)])
+    found = StreamScope.of([path, tmp_path, tmp_path / "b.jsonl", str(path)])
     (session,) = found
     assert len(session.captures) == 1
 
@@ -556,7 +556,7 @@ def test_the_same_file_by_several_names_is_read_once(tmp_path):
 def test_one_path_need_not_stand_in_a_list(tmp_path):
     """A path alone is not taken for a sequence of characters."""
     (tmp_path / "a.jsonl").write_bytes(stream(A))
-    assert len(Scope.read(str(tmp_path))) == len(Scope.read(tmp_path / "a.jsonl")) == 1
+    assert len(StreamScope.of(str(tmp_path))) == len(StreamScope.of(tmp_path / "a.jsonl")) == 1
 
 
 class Nobody:
@@ -586,7 +586,7 @@ def test_a_file_that_is_gone_when_captures_are_compared(tmp_path):
     for name in "ab":
         (tmp_path / f"{name}.jsonl").write_bytes(stream(A))
     gone = when_read(2, (tmp_path / "a.jsonl").unlink)
-    found = Scope.read([tmp_path], observers=[gone])
+    found = StreamScope.of([tmp_path], observers=[gone])
     assert set(codes(found)) == {"unreadable", "identity-conflict"}
 
 
@@ -595,7 +595,7 @@ def test_a_file_that_is_another_when_captures_are_compared(tmp_path):
     for name in "ab":
         (tmp_path / f"{name}.jsonl").write_bytes(stream(sid="t") + stream(A))
     other = when_read(4, lambda: (tmp_path / "a.jsonl").write_bytes(stream(sid="t")))
-    found = Scope.read([tmp_path], observers=[other])
+    found = StreamScope.of([tmp_path], observers=[other])
     assert found.session("codex:s").conflict
     assert not found.session("codex:t").conflict
 
@@ -604,14 +604,14 @@ def test_records_are_fetched_whole(tmp_path):
     """A record can be had again as it stands in the input, for those that have one."""
     path = tmp_path / "a.jsonl"
     path.write_bytes(stream(A) + stream(B, C, sid="t"))
-    found = Scope.read([path])
+    found = StreamScope.of([path])
     capture = found.session("codex:t").captures[0]
-    fetched = found.fetch(capture, [1, 2, 7])
+    fetched = found.records(capture, [1, 2, 7])
     assert sorted(fetched) == [1, 2]
     assert json.loads(fetched[1])["messageId"] == "b"
     once = scope(stream(A))
     with pytest.raises(sr.StreamError, match="twice") as caught:
-        once.fetch(next(once.captures), [0])
+        once.records(next(once.captures), [0])
     assert caught.value.code == "no-file"
 
 
@@ -625,7 +625,7 @@ def test_captures_are_compared_whole_as_what_was_named(tmp_path):
 
     for name in "ab":
         (tmp_path / f"{name}.jsonl").write_bytes(stream(A))
-    (session,) = Scope.read([tmp_path], open=opened)
+    (session,) = StreamScope.of([tmp_path], open=opened)
     assert not session.conflict
     assert asked[:2] == [("a.jsonl", False, True), ("b.jsonl", False, True)]
     assert set(asked[2:]) == {("a.jsonl", True, False), ("b.jsonl", True, False)}
@@ -638,7 +638,7 @@ def test_an_input_of_no_known_kind_that_was_given_is_said():
         assert (whole, found) == (True, False)
         raise sr.StreamError("unknown-format", "no stream")
 
-    found = Scope.read([[b"x"]], open=refuse)
+    found = StreamScope.of([[b"x"]], open=refuse)
     assert (codes(found), found.passed_over) == (["unknown-format"], 0)
 
 
@@ -656,7 +656,7 @@ def test_what_cannot_be_read_has_the_name_of_its_file(tmp_path):
         def fail(_source, *, error=named, **_options):
             raise sr.StreamError("unreadable", "gone", error)
 
-        (finding,) = Scope.read([source], open=fail).findings
+        (finding,) = StreamScope.of([source], open=fail).findings
         assert (finding.code, finding.file) == ("unreadable", file)
 
 
@@ -676,7 +676,7 @@ def test_observers_see_each_stream_for_themselves():
     def other():
         return Counter()
 
-    found = Scope.read([[stream(A) + stream(B, C, sid="t")]], observers=[Counter, other])
+    found = StreamScope.of([[stream(A) + stream(B, C, sid="t")]], observers=[Counter, other])
     for capture in found.captures:
         assert sorted(capture.observed) == ["Counter", "other"]
         assert len(capture.observed["Counter"].types) == len(capture.index)
@@ -687,7 +687,7 @@ def test_binary_files_and_iterables_are_inputs(tmp_path):
     path = tmp_path / "a.jsonl"
     path.write_bytes(stream(A))
     with path.open("rb") as opened:
-        found = Scope.read([opened, io.BytesIO(stream(B, sid="t")), [stream(C, sid="u")]])
+        found = StreamScope.of([opened, io.BytesIO(stream(B, sid="t")), [stream(C, sid="u")]])
     assert [capture.file for capture in found.captures] == [str(path), None, None]
 
 
@@ -698,7 +698,7 @@ def test_standard_input_is_a_dash(monkeypatch):
         buffer = io.BytesIO(stream(A) + stream(A))
 
     monkeypatch.setattr("sys.stdin", Standard)
-    found = Scope.read(["-"])
+    found = StreamScope.of(["-"])
     (session,) = found
     assert (session.conflict, session.files) == (False, ("-",))
 
@@ -712,17 +712,17 @@ def test_a_pipe_that_is_named_is_read(tmp_path):
         with pipe.open("wb") as writing:
             writing.write(stream(A))
         os._exit(0)
-    found = Scope.read([pipe])
+    found = StreamScope.of([pipe])
     os.waitpid(child, 0)
     assert [session.canonical for session in found] == ["codex:s"]
-    found = Scope.read([tmp_path])
+    found = StreamScope.of([tmp_path])
     assert (len(found), codes(found)) == (0, ["special-file"])
 
 
 def test_a_scope_that_was_read_without_references_has_none_to_give():
     """Who asks all the same made a mistake in the program."""
     header = b'{"type":"session","seq":0,"id":"h","agent":{"name":"codex"},"sessionId":"s"}\n'
-    (session,) = Scope.read([iter([header])], references=False)
+    (session,) = StreamScope.of([iter([header])], references=False)
     ((capture,),) = (account.captures for account in session.accounts)
     with pytest.raises(TypeError):
         capture.references  # noqa: B018

@@ -12,7 +12,7 @@ from scope_streams import shown, stream
 
 import sessionref as sr
 from sessionref.refs import Ref
-from sessionref.scope.scope import Scope
+from sessionref.scope.scope import StreamScope
 
 SESSIONS = ("p", "q", "s")
 IDS = st.sampled_from(["r1", "r2", "r3", "x", "messageId=m", "callId=m", "turnId=t", "messageId=n"])
@@ -53,7 +53,7 @@ def histories(draw: st.DrawFn) -> dict[str, list[bytes]]:
     return made
 
 
-def answers(scope: Scope) -> dict[str | None, list[Any]]:
+def answers(scope: StreamScope) -> dict[str | None, list[Any]]:
     """What every reference means, by session."""
     return {
         session.canonical: [
@@ -114,7 +114,7 @@ def meant(records: list[dict[str, Any]], ref: str) -> tuple[str, Any]:
 @given(histories())
 def test_every_reference_means_what_a_slow_model_says(history):
     """Local and foreign references, over random streams with every kind of fault."""
-    scope = Scope.read([[b"".join(lines)] for lines in history.values()])
+    scope = StreamScope.of([[b"".join(lines)] for lines in history.values()])
     for sid, lines in history.items():
         records = [json.loads(line) for line in lines]
         for r in scope.resolutions(scope.session(f"codex:{sid}")):
@@ -140,7 +140,7 @@ def test_every_reference_means_what_a_slow_model_says(history):
 @given(histories())
 def test_problems_are_the_resolutions_that_are_not_exact(history):
     """The fast way finds exactly what the slow way finds."""
-    scope = Scope.read([[b"".join(lines)] for lines in history.values()])
+    scope = StreamScope.of([[b"".join(lines)] for lines in history.values()])
     assert list(scope.problems()) == [r for r in scope.resolutions() if not r.exact]
     for session in scope:
         broken = [r for r in scope.resolutions(session) if r.required and not r.exact]
@@ -151,11 +151,11 @@ def test_problems_are_the_resolutions_that_are_not_exact(history):
 def test_the_order_of_inputs_does_not_matter(history, random):
     """Streams mean the same in any order."""
     streams = [b"".join(lines) for lines in history.values()]
-    one = Scope.read([[content] for content in streams])
+    one = StreamScope.of([[content] for content in streams])
     random.shuffle(streams)
-    other = Scope.read([[content] for content in streams])
+    other = StreamScope.of([[content] for content in streams])
     assert answers(one) == answers(other)
-    together = Scope.read([[b"".join(streams)]])
+    together = StreamScope.of([[b"".join(streams)]])
     assert answers(one) == answers(together)
 
 
@@ -163,11 +163,11 @@ def test_the_order_of_inputs_does_not_matter(history, random):
 def test_a_beginning_beside_the_whole_changes_nothing(history, data):
     """A capture that another goes on from is as if it were not there (ASR-050)."""
     inputs = [b"".join(lines) for lines in history.values()]
-    alone = Scope.read([[content] for content in inputs])
+    alone = StreamScope.of([[content] for content in inputs])
     for lines in history.values():
         cut = data.draw(st.integers(1, len(lines)))
         inputs.insert(data.draw(st.integers(0, len(inputs))), b"".join(lines[:cut]))
-    both = Scope.read([[content] for content in inputs])
+    both = StreamScope.of([[content] for content in inputs])
     assert answers(alone) == answers(both)
     assert not any(session.conflict for session in both)
 
@@ -175,10 +175,10 @@ def test_a_beginning_beside_the_whole_changes_nothing(history, data):
 @given(histories())
 def test_taking_a_session_away_only_leaves_references_without_target(history):
     """What resolved into it is unresolved then; all else stays as it was (ASR-406)."""
-    before = answers(Scope.read([[b"".join(lines)] for lines in history.values()]))
+    before = answers(StreamScope.of([[b"".join(lines)] for lines in history.values()]))
     for gone in history:
         rest = [[b"".join(lines)] for sid, lines in history.items() if sid != gone]
-        after = answers(Scope.read(rest))
+        after = answers(StreamScope.of(rest))
         for session, found in after.items():
             for old, new in zip(before[session], found, strict=True):
                 assert new == old or (
@@ -193,7 +193,7 @@ def test_two_sides_never_resolve_into_one(history, data):
     lines = history[sid]
     other = stream({"type": "note", "id": "other"}, sid=sid)
     inputs = [b"".join(found) for found in history.values()]
-    scope = Scope.read([[content] for content in (*inputs, other)])
+    scope = StreamScope.of([[content] for content in (*inputs, other)])
     session = scope.session(f"codex:{sid}")
     assert session.conflict == (len(lines) > 1)
     if session.conflict:
@@ -208,7 +208,7 @@ def test_a_session_in_segments_means_what_it_means_in_one(history):
     lines = next(iter(history.values()))
     sid = next(iter(history))
     ids = [json.loads(line)["id"] for line in lines]
-    whole = Scope.read([[b"".join(lines)]])
+    whole = StreamScope.of([[b"".join(lines)]])
     pages = []
     for number, line in enumerate(lines[1:] or lines[:1]):
         header = json.loads(lines[0])
@@ -218,7 +218,7 @@ def test_a_session_in_segments_means_what_it_means_in_one(history):
             "segment": {"id": f"p{number}", "after": after},
         }
         pages.append([json.dumps(header).encode() + b"\n" + (line if len(lines) > 1 else b"")])
-    cut = Scope.read(pages)
+    cut = StreamScope.of(pages)
     (session,) = cut
     assert not session.conflict
     for ref in {*ids, "messageId=m", "messageId=n", "callId=m", "turnId=t"}:

@@ -9,7 +9,7 @@ from scope_streams import of_record, scope, shown, stream
 
 import sessionref as sr
 from sessionref.scope.derived import Derivation, NativeTime, Refused
-from sessionref.scope.scope import Scope
+from sessionref.scope.scope import StreamScope
 
 PROMPT_A = {"type": "message", "messageId": "a"}
 PROMPT_B = {"type": "message", "messageId": "b"}
@@ -49,7 +49,7 @@ def test_I_02_the_same_id_in_two_folders_is_a_conflict_at_a_fixed_point(tmp_path
     for folder, records in (("main", [PROMPT_A]), ("worktree", [PROMPT_B] * 12)):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "agent-x.jsonl").write_bytes(stream(*records, sid="x"))
-    first, second = Scope.read([tmp_path]), Scope.read([tmp_path])
+    first, second = StreamScope.of([tmp_path]), StreamScope.of([tmp_path])
     assert codes(first) == ["identity-conflict"]
     assert list(first.findings) == list(second.findings)
 
@@ -92,7 +92,7 @@ def test_I_13_an_archived_file_counts_once(tmp_path):
     (tmp_path / "sessions" / "rollout-x.jsonl").write_bytes(stream(PROMPT_A, PROMPT_B))
     archived = gzip.compress(stream(PROMPT_A))
     (tmp_path / "archived_sessions" / "rollout-x.jsonl.gz").write_bytes(archived)
-    found = Scope.read([tmp_path])
+    found = StreamScope.of([tmp_path])
     (session,) = found
     assert (len(session), session.conflict, codes(found)) == (3, False, [])
 
@@ -239,7 +239,7 @@ def test_X_10_link_loops_end(tmp_path):
     (tmp_path / "d").mkdir()
     (tmp_path / "d" / "loop").symlink_to("..")
     (tmp_path / "a.jsonl").write_bytes(stream(PROMPT_A))
-    found = Scope.read([tmp_path])
+    found = StreamScope.of([tmp_path])
     assert (len(found), codes(found)) == (1, [])
 
 
@@ -248,5 +248,5 @@ def test_X_11_a_shared_folder_counts_once(tmp_path):
     (tmp_path / "real").mkdir()
     (tmp_path / "real" / "a.jsonl").write_bytes(stream(PROMPT_A))
     (tmp_path / "shared").symlink_to("real")
-    (session,) = Scope.read([tmp_path / "shared", tmp_path / "real"])
+    (session,) = StreamScope.of([tmp_path / "shared", tmp_path / "real"])
     assert len(session.captures) == 1

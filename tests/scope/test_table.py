@@ -9,7 +9,7 @@ from scope_streams import faults, of_record, scope, shown, stream
 import sessionref as sr
 from sessionref.scope.collect import WRONG_SHAPE, References
 from sessionref.scope.fields import Condition, DeclaredIn, FieldTable, ReferenceField, json_path
-from sessionref.scope.scope import Scope
+from sessionref.scope.scope import StreamScope
 from sessionref.streams.index import read_streams
 
 MESSAGE = {"type": "message", "messageId": "m1"}
@@ -755,7 +755,7 @@ def test_references_of_every_part_of_an_input_are_taken_once():
     records = [{"type": "tombstone", "targets": [f"g{n}"]} for n in range(1, 6)]
     lines = stream(*records).splitlines(keepends=True)
     for pieces in (lines, [b"".join(lines)], [b"".join(lines[:3]), b"".join(lines[3:])]):
-        found = Scope.read([pieces])
+        found = StreamScope.of([pieces])
         assert [(r.at.id, r.value) for r in found.resolutions()] == [
             (f"r{n}", f"g{n}") for n in range(1, 6)
         ]

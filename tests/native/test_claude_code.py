@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import operator
+from typing import Any
 
 import pytest
 from native_rows import (
@@ -553,6 +554,31 @@ def test_E_06_the_whole_latest_snapshot_is_taken():
     )
     latest = log.of("inference")[-1]
     assert (latest["model"], latest["usage"]["outputTokens"]) == ({"id": "B"}, 260)
+
+
+@pytest.mark.parametrize("empty", [..., None, {}, {"service_tier": "standard"}])
+@pytest.mark.parametrize("content", [True, False])
+def test_a_row_without_counts_keeps_those_of_its_call(empty: Any, content: bool):
+    """The counts of a call are those of its latest row that has any, on its latest record."""
+    last = assistant("a3", "m1", tool_use("t1"))
+    if empty is ...:
+        del last["message"]["usage"]
+    else:
+        last["message"]["usage"] = empty
+    log = convert(
+        assistant("a1", "m1", output=3), assistant("a2", "m1", output=41), last, content=content
+    )
+    calls = log.of("inference")
+    assert [call["usage"]["outputTokens"] for call in calls] == [3, 41, 41]
+    assert calls[-1]["usage"]["cacheReadTokens"] == 2000
+
+
+def test_a_call_that_no_row_counts_has_no_counts():
+    """What no row of a call counts is absent; another call's counts are not taken."""
+    bare = assistant("a2", "m2", request="q2")
+    del bare["message"]["usage"]
+    calls = convert(assistant("a1", "m1"), bare).of("inference")
+    assert ["usage" in call for call in calls] == [True, False]
 
 
 def test_E_08_without_request_id_the_message_id_joins():

@@ -434,6 +434,57 @@ def test_a_notification_in_blocks_is_read():
     assert log.of("subagent")[-1]["status"] == "completed"
 
 
+def queued(task: str, status: str, **members: Any) -> dict[str, Any]:
+    """A notification that waited in the queue of commands."""
+    text = notification(task, status)["message"]["content"]
+    command = {
+        "type": "queued_command",
+        "commandMode": "task-notification",
+        "prompt": text,
+        **members,
+    }
+    row = user("n9", type="attachment", attachment=command)
+    del row["message"]
+    return row
+
+
+def test_a_notification_that_waited_in_the_queue_is_a_revision():
+    """A background child's end may come as an attached command."""
+    log = convert(launch(), queued(AGENT, "killed"))
+    first, second = log.of("subagent")
+    assert second["supersedes"] == first["id"]
+    assert (second["id"], second["status"]) == ("n9/subagent/0", "stopped")
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        queued(AGENT, "completed", commandMode="prompt"),
+        queued(AGENT, "completed", type="file"),
+        queued(AGENT, "completed", prompt=["x"]),
+        queued("a0000000000000001", "completed"),
+        user("n9", type="attachment", message=..., attachment=[1]),
+    ],
+)
+def test_other_attachments_end_no_task(row: dict[str, Any]):
+    """Only a queued task notification of a known child revises an announcement."""
+    assert len(convert(launch(), row).of("subagent")) == 1
+
+
+@pytest.mark.parametrize("tool", ["Agent", "Task", "Bash"])
+def test_role_and_description_come_from_the_call_where_the_result_lacks_them(tool: str):
+    """The delegating call asks for a kind of subagent and describes the task."""
+    call = tool_use("toolu_1", tool)
+    call["input"] = {"subagent_type": "Scout", "description": "Look around"}
+    (announced,) = convert(assistant("a1", "m1", call), result(AGENT)).of("subagent")
+    said = (announced.get("role"), announced.get("description"))
+    assert said == ((None, None) if tool == "Bash" else ("Scout", "Look around"))
+    (announced,) = convert(
+        assistant("a1", "m1", call), result(AGENT, said={"agentType": "Explore"})
+    ).of("subagent")
+    assert announced["role"] == "Explore"
+
+
 def test_what_the_result_of_an_agent_says_is_no_status():
     """A status behind the summary is part of what the agent wrote."""
     text = notification(AGENT, "")["message"]["content"].replace("<status></status>", "")

@@ -21,11 +21,13 @@ from msgspec import Raw
 from sessionref.native.claude_code.rows import (
     AGENT,
     AGENT_PROGRESS,
+    DELEGATING,
     MESSAGES,
     SIDE_AGENT,
     Delegation,
     Result,
     agent_slot,
+    asked_by,
     blocks_of,
     delegation,
     glances_at,
@@ -56,6 +58,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from sessionref.native.claude_code.rows import (
+        Asked,
         Block,
         Glance,
         GlanceBlock,
@@ -84,7 +87,10 @@ _SPOOL = 16 << 20
 _VENDOR = "com.anthropic.claude-code."
 _SYNTHETIC = "<synthetic>"
 _DIGITS = 30
-_NO_TOKENS = (None, None, None, None)
+#: Tokens of a model call: new input, read from a cache, written to one, output.
+_Counts: TypeAlias = "tuple[int | None, int | None, int | None, int | None]"
+
+_NO_TOKENS: _Counts = (None, None, None, None)
 
 B = TypeVar("B", bound="Block | GlanceBlock")
 
@@ -233,10 +239,12 @@ class Writer:
 
     __slots__ = (
         "_agents",
+        "_asked",
         "_by_request",
         "_calls",
         "_content",
         "_copied_head",
+        "_counts",
         "_file",
         "_positions",
         "_repeated",
@@ -267,6 +275,10 @@ class Writer:
         # The latest snapshot of each model call, by message ID and request ID.
         self._calls: dict[str, dict[str | None, str]] = {}
         self._by_request: dict[str, str] = {}
+        # The counts of each model call so far, by the record ID of its latest snapshot.
+        self._counts: dict[str, _Counts] = {}
+        # What delegating calls ask for, by call ID.
+        self._asked: dict[str, Asked] = {}
         # The latest revision of each announcement, by the child's agent ID.
         self._agents: dict[str, NativeRecord] = {}
 
@@ -367,6 +379,9 @@ class Writer:
             record = self._record(kind, place, row, record_id)
             if block is not None:
                 record.call_id = key
+                asked = asked_by(block) if key and kind == "tool_call" else None
+                if key and asked is not None:
+                    self._asked[key] = asked
                 _fill_block(record, block, call, is_native=is_native, content=content)
             elif kind == "message":
                 record.message_id = key
@@ -385,21 +400,28 @@ class Writer:
 
     def _fill_inference(self, record: NativeRecord, row: Row, message: Message) -> None:
         """A snapshot of a model call: the next revision where the call was written before."""
-        record.supersedes, record.request_id = self.revised(message.id, row.request_id, record.id)
+        record.supersedes, record.request_id, counts = self.revised(
+            message.id, row.request_id, record.id, message.usage
+        )
         if message.model is not None:
             record.model = {"id": message.model}
-        if message.usage is not None:
-            record.usage = Usage(*tokens_of(message.usage))
+        if counts is not None:
+            record.usage = Usage(*counts)
         amount = _amount(row.cost)
         if amount is not None:
             record.cost = [{"amount": amount, "currency": "USD"}]
 
     def revised(
-        self, message_id: str | None, request_id: str | None, record_id: str
-    ) -> tuple[str | None, str | None]:
-        """Note a snapshot of a model call; the snapshot that it revises, and the request's ID.
+        self,
+        message_id: str | None,
+        request_id: str | None,
+        record_id: str,
+        usage: Tokens | None,
+    ) -> tuple[str | None, str | None, _Counts | None]:
+        """Note a snapshot of a model call: what it revises, the request's ID, the call's counts.
 
-        Where another writing of the call names the request, it is this one's too.
+        Where another writing of the call names the request, it is this one's too. The counts are
+        those of the latest snapshot that has any.
         """
         request = request_id or None
         before = None
@@ -418,7 +440,13 @@ class Writer:
         elif request is not None:
             before = self._by_request.get(request)
             self._by_request[request] = record_id
-        return before, request
+        counts = None if usage is None else tokens_of(usage)
+        kept = None if before is None else self._counts.pop(before, None)
+        if counts is None or counts == _NO_TOKENS:
+            counts = kept or counts
+        if counts is not None:
+            self._counts[record_id] = counts
+        return before, request, counts
 
     def _subagent(self, place: _Place, row: Row) -> Iterator[NativeRecord]:
         """The announcement of a subagent, or a revision of it (ASR-411, 424)."""
@@ -430,7 +458,7 @@ class Writer:
                 child = reference(agent_slot(container, said.agent_id))
                 yield self._announce(place, row, child, said)
             return
-        told = None if row.type != "user" else notification(row)
+        told = notification(row)
         known = None if told is None else self._agents.get(told.task_id)
         if told is not None and known is not None:
             record = self._record("subagent", place, row, of_part(place.id, "subagent", 0))
@@ -444,13 +472,14 @@ class Writer:
         record.child_session = child
         record.call_id = said.call_id
         record.status = said.status
-        record.role = said.role
+        asked = self._asked.get(said.call_id or "")
+        record.role = said.role or (None if asked is None else asked.subagent_type)
         if said.is_async is not None:
             record.is_async = said.is_async
             # Who launches in the background is told at once; the source says so of no other call.
             record.awaited = False if said.is_async else None
         if self._content:
-            record.description = said.description
+            record.description = said.description or (None if asked is None else asked.description)
         known = self._agents.get(said.agent_id)
         # A record of this session does not revise one that was copied from another.
         if known is not None and (record.copied_from is not None or known.copied_from is None):
@@ -540,7 +569,11 @@ def _fill_block(
         record.input = block.input
 
 
-def tokens_of(usage: Tokens) -> tuple[int | None, int | None, int | None, int | None]:
+def _delegates(content: list[GlanceBlock] | str | None) -> bool:
+    return isinstance(content, list) and any(block.name in DELEGATING for block in content)
+
+
+def tokens_of(usage: Tokens) -> _Counts:
     """Tokens of a model call: new input, read from a cache, written to one, output."""
     read, written = usage.cache_read_input_tokens, usage.cache_creation_input_tokens
     fresh = new_input(AGENT, FORMAT, usage.input_tokens, read, written)
@@ -692,12 +725,17 @@ class _ColumnReader:
                     message is None
                     or row.origin
                     or row.cost
+                    or _delegates(message.content)
                     or (isinstance(result, Result) and (result.agent_id or result.run_id))
                 ):
                     break
                 messages = True
                 self._message(uuid, row, message, number + at)
-            elif kind == "system" or (row.data is not None and row.data.type == AGENT_PROGRESS):
+            elif (
+                kind == "system"
+                or (row.data is not None and row.data.type == AGENT_PROGRESS)
+                or (row.attachment is not None and row.attachment.command_mode is not None)
+            ):
                 break
             else:
                 add_id(uuid)
@@ -726,13 +764,15 @@ class _ColumnReader:
             columns.values.append(key)
             columns.lines.append(line)
             if kind == "inference":
-                supersedes, request = self._writer.revised(message.id, row.request_id, record_id)
+                supersedes, request, counts = self._writer.revised(
+                    message.id, row.request_id, record_id, message.usage
+                )
                 if supersedes is not None:
                     columns.supersedes[len(columns.ids)] = supersedes
                 columns.flush()  # calls are kept in the order of their rows
                 columns.gathered.add_call(
                     len(columns.ids),
-                    _NO_TOKENS if message.usage is None else tokens_of(message.usage),
+                    counts or _NO_TOKENS,
                     message.model,
                     row.timestamp,
                     request,

@@ -25,9 +25,11 @@ if TYPE_CHECKING:
 __all__ = [
     "AGENT",
     "AGENT_PROGRESS",
+    "DELEGATING",
     "MESSAGES",
     "ROW_TYPES",
     "SIDE_AGENT",
+    "Asked",
     "Block",
     "Delegation",
     "Fork",
@@ -43,6 +45,7 @@ __all__ = [
     "Slot",
     "Tokens",
     "agent_slot",
+    "asked_by",
     "blocks_of",
     "delegation",
     "glances_at",
@@ -119,6 +122,19 @@ class Progress(msgspec.Struct, rename="camel", gc=False):
     agent_id: str | None = None
 
 
+class Attachment(msgspec.Struct, rename="camel", gc=False):
+    """What an `attachment` row attaches; a command that waited in the queue has a prompt."""
+
+    type: str | None = None
+    command_mode: str | None = None
+    prompt: Raw = Raw()
+
+    @property
+    def is_notification(self) -> bool:
+        """Whether it tells the end of a background task."""
+        return self.type == "queued_command" and self.command_mode == _TASK_NOTIFICATION
+
+
 class Row(msgspec.Struct, rename="camel", gc=False):
     """The members of a row that are needed. All passes decode these, so they agree on each line."""
 
@@ -146,6 +162,7 @@ class Row(msgspec.Struct, rename="camel", gc=False):
     parent_tool_use_id: str | None = msgspec.field(default=None, name="parentToolUseID")
     data: Progress | None = None
     origin: Raw = Raw()
+    attachment: Attachment | None = None
 
     @property
     def copied_from(self) -> Fork | None:
@@ -183,6 +200,13 @@ class GlanceBlock(msgspec.Struct, gc=False):
 
     type: str | None = None
     id: str | None = None
+    name: str | None = None
+
+
+class GlanceAttachment(msgspec.Struct, rename="camel", gc=False):
+    """The members of an `Attachment` that a glance needs."""
+
+    command_mode: str | None = None
 
 
 class GlanceData(msgspec.Struct, gc=False):
@@ -218,6 +242,7 @@ class Glance(msgspec.Struct, rename="camel", gc=False):
     tool_use_result: Result | list[Raw] | str | float | bool | None = None
     data: GlanceData | None = None
     origin: Raw = Raw()
+    attachment: GlanceAttachment | None = None
 
 
 def recognises(row: Head) -> bool | None:
@@ -264,6 +289,11 @@ def ignore(_said: object) -> None:
 
 #: How the agent IDs of compaction side agents begin: no delegation.
 SIDE_AGENT = "acompact-"
+
+#: The tools that delegate to a subagent.
+DELEGATING = frozenset({"Agent", "Task"})
+
+_TASK_NOTIFICATION = "task-notification"
 
 #: A session: its namespace, its ID, and whether it is a subagent.
 Slot = tuple[str | None, str, bool]
@@ -319,12 +349,20 @@ class Notification(msgspec.Struct, gc=False):
     status: str
 
 
+class Asked(msgspec.Struct, gc=False):
+    """What a delegating call asks for."""
+
+    subagent_type: str | None = None
+    description: str | None = None
+
+
 class _Origin(msgspec.Struct, gc=False):
     kind: str | None = None
 
 
 _results = Rows(Result)
 _origins = Rows(_Origin)
+_asked = Rows(Asked)
 _text = msgspec.json.Decoder(str).decode
 
 
@@ -365,21 +403,32 @@ def _delegation_of(result: Result, row: Row) -> Delegation | Launch | None:
 
 def notification(row: Row) -> Notification | None:
     """The end of a background task, if the row is marked as a notification of one."""
-    message = row.message
-    if message is None or not begins(row.origin, b"{"):
-        return None
-    if _origins.decode_part(row.origin).kind != "task-notification":
-        return None
-    if begins(message.content, b'"'):
-        texts = [message.content]
-    else:
-        texts = [block.text for block in blocks_of(message.content or _NO_BLOCKS, ignore)]
-    for text in texts:
+    for text in _notifying_texts(row):
         found = _NOTIFICATION(_plain(text)) if begins(text, b'"') else None
         status = None if found is None else _status(found[2])
         if found is not None and status is not None:
             return Notification(found[1], status)
     return None
+
+
+def _notifying_texts(row: Row) -> list[Raw]:
+    """The texts of a notification: of a message, or of a command that waited in the queue."""
+    if row.type == "attachment":
+        attached = row.attachment
+        return [attached.prompt] if attached is not None and attached.is_notification else []
+    message = row.message
+    if row.type != "user" or message is None or not begins(row.origin, b"{"):
+        return []
+    if _origins.decode_part(row.origin).kind != _TASK_NOTIFICATION:
+        return []
+    if begins(message.content, b'"'):
+        return [message.content]
+    return [block.text for block in blocks_of(message.content or _NO_BLOCKS, ignore)]
+
+
+def asked_by(block: Block) -> Asked | None:
+    """What a tool call asks a subagent for; None if it delegates nothing."""
+    return _asked.decode_part(block.input) if block.name in DELEGATING and block.input else None
 
 
 def _call_of(message: Message | None) -> str | None:

@@ -239,11 +239,15 @@ class Rule(Sourced, frozen=True, kw_only=True):
 
 
 class UsageFacts(_Strict, frozen=True, kw_only=True):
-    """How the source counts tokens: whether input includes cached input, calls, aggregates."""
+    """How the source counts tokens: whether input includes cached input, calls, aggregates.
+
+    `uncounted` names the types of records that tell of model calls that no record counts.
+    """
 
     input_includes_cached: Fact[_Cached]
     calls: _Said | None = None
     aggregates: _Said | None = None
+    uncounted: _List | None = None
 
 
 class ComparisonFacts(_Strict, frozen=True, kw_only=True):
@@ -360,6 +364,12 @@ class Agent(_Strict, frozen=True, kw_only=True):
     def may_inherit_none(self) -> bool:
         """Whether a reader may claim that a session of this agent inherits nothing (ASR-409)."""
         return self.inherits_none is not None and self.inherits_none.possible.value == "yes"
+
+    @property
+    def uncounted(self) -> tuple[str, ...]:
+        """The types of records that tell of model calls that no record counts."""
+        fact = None if self.usage is None else self.usage.uncounted
+        return () if fact is None or not fact.known else tuple(fact.value)
 
     def input_includes_cached(self, format_name: str | None = None) -> bool | None:
         """Whether input tokens include cached ones, in that native format; None where unknown."""

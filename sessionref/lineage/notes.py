@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from sessionref.lineage.aggregates import Item
     from sessionref.lineage.calls import Settled
     from sessionref.lineage.sessions import SessionLineage
+    from sessionref.registry import Registry
 
 __all__ = ["Note", "bound_notes", "notes_of"]
 
@@ -81,6 +82,7 @@ def notes_of(
     sessions: Sequence[SessionLineage],
     settled: Mapping[AccountLineage, Settled],
     items: Mapping[AccountLineage, Sequence[Item]],
+    registry: Registry,
 ) -> Iterator[Note]:
     """The notes on sessions: why they may hold copies, what is missing, what was left out."""
     for session in sessions:
@@ -89,6 +91,20 @@ def notes_of(
         aggregates = [item for account in session.accounts for item in items[account]]
         for code, message in _notes(session, calls, aggregates):
             yield Note(code, name, message)
+        agent = None if session.agent is None else registry.agent(session.agent)
+        for kind in () if agent is None else agent.uncounted:
+            number = sum(_count(account, kind) for account in session.accounts)
+            if number:
+                message = (
+                    f"{number} record(s) of type {kind} tell of model calls that no record counts, "
+                    "so the total is a lower bound"
+                )
+                yield Note("uncounted-calls", name, message)
+
+
+def _count(account: AccountLineage, kind: str) -> int:
+    types = account.index.types
+    return sum(one == kind for one in types) if kind in types else 0
 
 
 def _notes(

@@ -234,7 +234,7 @@ class Totals:
         """What limits the totals, as sentences, session by session."""
         found = [
             *bound_notes(self._lower, self._doubtful()),
-            *notes_of(self._sessions, self._settled, self._items),
+            *notes_of(self._sessions, self._settled, self._items, self._registry),
             *self._shared_notes(),
         ]
         found.sort(key=lambda note: (note.session is None, note.session or "", note.code))

@@ -189,6 +189,16 @@ def test_calls_without_an_id_are_calls_of_their_own():
     assert total(lineage_of(stream)) == (10, 0, 0)
 
 
+def test_records_that_tell_of_uncounted_calls_make_the_total_a_lower_bound():
+    """The registry says which types do: for Codex the compaction, whose own call nothing counts."""
+    stream = Stream("a", none())
+    stream.call(5)
+    stream.add("compaction", compactionId="k1", replaces={"state": "unknown"})
+    lineage = lineage_of(stream)
+    assert [note.code for note in lineage.totals.notes] == ["uncounted-calls"]
+    assert str(lineage.totals.notes[0]).endswith("so the total is a lower bound")
+
+
 def test_what_carries_no_count_is_a_gap():
     """A call without usage counts as a call; nothing is estimated."""
     stream = Stream("a", none())

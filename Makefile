@@ -85,7 +85,8 @@ mutate: $(VENV)/.test ## breaks the code of PACKAGE=scope in SAMPLE=400 small wa
 bench: $(VENV)/.bench ## every figure of bench/results.md, measured here
 	$(BIN)/python -m bench
 
-docs: $(VENV)/.test ## the parts of docs/ and README.md that are printed by the command
+docs: $(VENV)/.test ## docs/api.md, and the parts of docs/ and README.md that are printed by the command
+	$(BIN)/python tools/api.py
 	$(BIN)/python tools/docs.py
 
 lock: $(LOCK)/.ready ## requirements/*.txt from pyproject.toml

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from functools import cache
 from importlib.metadata import entry_points
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sessionref.agent import is_agent_name
@@ -20,7 +22,15 @@ if TYPE_CHECKING:
     from sessionref.native.reader import AnyReader, Head, Lines, LogFile
     from sessionref.native.record import NativeRecord, NativeStream, Report
 
-__all__ = ["GROUP", "READERS", "Readers", "reader_of", "readers"]
+__all__ = [
+    "GROUP",
+    "READERS",
+    "Readers",
+    "default_places",
+    "known_places",
+    "reader_of",
+    "readers",
+]
 
 #: The readers of this package. A further agent is a further line.
 READERS: tuple[AnyReader, ...] = (
@@ -60,6 +70,26 @@ def readers() -> Readers:
 def reader_of(kind: str | None) -> AnyReader | None:
     """The reader of logs of a kind; None for streams, and for an unknown kind of log."""
     return None if kind is None else readers().by_agent.get(kind)
+
+
+def default_places() -> list[str]:
+    """The folders in which the agents that have a reader keep their logs by default."""
+    return [
+        str(home / name)
+        for reader in readers().by_agent.values()
+        for variable, folders, below in reader.folders
+        for home in _homes(os.environ.get(variable), folders)
+        for name in below
+    ]
+
+
+def known_places() -> list[str]:
+    """Those of the `default_places` that exist on this machine."""
+    return [place for place in default_places() if Path(place).is_dir()]
+
+
+def _homes(named: str | None, folders: Sequence[str]) -> list[Path]:
+    return [Path(named)] if named else [Path.home() / folder for folder in folders]
 
 
 def _what_is_wrong(reader: Any, known: dict[str, AnyReader]) -> str | None:

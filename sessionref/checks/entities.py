@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sessionref.checks.envelopes import OBSERVER
+from sessionref.findings import Finding
+from sessionref.refs import ENTITY_KEYS
 from sessionref.streams.envelope import ENTITY_KEY_OF_TYPE
 
 if TYPE_CHECKING:
@@ -12,10 +14,11 @@ if TYPE_CHECKING:
 
     from sessionref.checks.envelopes import Envelopes
     from sessionref.checks.view import View
-    from sessionref.findings import Finding
     from sessionref.registry import Registry
+    from sessionref.streams.index import StreamIndex
 
 __all__ = [
+    "ambiguous_key_findings",
     "capture_scope_findings",
     "entity_key_findings",
     "id_source_findings",
@@ -36,6 +39,28 @@ def entity_key_findings(view: View) -> Iterator[Finding]:
                 f"a record of type {types[row]} needs a {key}",
                 row=row,
                 path=f"$.{key}",
+            )
+
+
+def ambiguous_key_findings(index: StreamIndex) -> Iterator[Finding]:
+    """ASR-064: several chains have one entity key, whether or not something refers to it.
+
+    Where a link between the records is at fault, that is reported, and this only follows.
+    """
+    faulty: frozenset[int] | None = None
+    for key in ENTITY_KEYS:
+        for rows in index.ambiguous(key).values():
+            if faulty is None:
+                faulty = frozenset(row for row, _ in index.link_findings)
+            if faulty and any(not faulty.isdisjoint(index.chain(row)) for row in rows):
+                continue
+            yield Finding.at(
+                index.place(rows[-1]),
+                "ASR-064",
+                "ambiguous",
+                f"{len(rows)} records have this {key}, and none of them supersedes another",
+                f"$.{key}",
+                "notice",
             )
 
 

@@ -14,6 +14,7 @@ from sessionref.checks.agents import (
 from sessionref.checks.causes import Causes, root_causes
 from sessionref.checks.claims import inference_rule_findings, mirror_findings, root_findings
 from sessionref.checks.entities import (
+    ambiguous_key_findings,
     capture_scope_findings,
     entity_key_findings,
     id_source_findings,
@@ -115,21 +116,25 @@ class _Run:
         if capture not in account.captures:
             return found
         if len(account.captures) == 1:
-            found += self._of_references(account)
-            found += self._lineages.findings(account)
+            found += self._of_account(account)
         else:
             if capture not in self._of_joined:
                 for one in account.captures:
                     self._of_joined[one] = []
-                for finding in chain(
-                    self._of_references(account), self._lineages.findings(account)
-                ):
+                for finding in self._of_account(account):
                     self._of_joined[account.capture_at(finding.file, finding.line or 0)].append(
                         finding
                     )
             found += self._of_joined.pop(capture)
         claimed = self._lineages.claimed(account, capture)
         return self._by_rules(capture, found, claimed)
+
+    def _of_account(self, account: Account) -> Iterator[Finding]:
+        return chain(
+            self._of_references(account),
+            ambiguous_key_findings(account.index),
+            self._lineages.findings(account),
+        )
 
     def _of_references(self, account: Account) -> Iterator[Finding]:
         problems = Resolver(self._scope, account).problems()

@@ -160,6 +160,7 @@ class StreamIndex:
                 *self._table.findings,
                 *self.header.findings,
                 *self._repeated_ids(),
+                *self._unusable_texts(),
                 *(finding for _, finding in self.link_findings),
             ]
             if not self.header.content:
@@ -250,6 +251,10 @@ class StreamIndex:
         if not rows.several:
             return rows.first
         return {text: row for text, row in rows.first.items() if text not in rows.several}
+
+    def ambiguous(self, key: str) -> Mapping[str, Sequence[int]]:
+        """The values of an entity key that several chains have, with their latest rows."""
+        return self._latest_rows(key).several
 
     def hit(self, row: int) -> Hit:
         """The record in row `row`, from 0."""
@@ -501,6 +506,20 @@ class StreamIndex:
             message = f"line {self._table.lines[rows[0]]} has the same record ID; both are kept"
             for row in rows[1:]:
                 yield Finding.at(self.place(row), "ASR-017", "duplicate-id", message, "$.id")
+
+    def _unusable_texts(self) -> Iterator[Finding]:
+        """Empty members, and record IDs that no ref can name (ASR-062)."""
+        for row, member in self._table.empty:
+            yield self._unusable(row, "empty-member", member)
+        for row, record_id in enumerate(self._table.ids):
+            if not record_id:
+                yield self._unusable(row, "empty-member", "id")
+            elif "=" in record_id:
+                yield self._unusable(row, "equals-in-record-id", "id")
+
+    def _unusable(self, row: int, code: str, member: str) -> Finding:
+        message = codes()[code].meaning
+        return Finding.at(self.place(row), "ASR-062", code, message, f"$.{member}")
 
     @property
     def link_findings(self) -> Iterator[tuple[int, Finding]]:

@@ -33,8 +33,9 @@ class Table:
     """Columns of equal length, one row for each record; and what was met on the way.
 
     `values` is that of the entity key, where the record's type has one; `supersedes` holds only the
-    rows with that member, `unreferable` the rows whose ID is not valid UTF-8 (kept escaped).
-    `observers`, which `observe` makes, see each record when it is added.
+    rows with that member, `unreferable` the rows whose ID is not valid UTF-8 (kept escaped), and
+    `empty` the row and name of members that are empty and must not be. `observers`, which `observe`
+    makes, see each record when it is added.
     """
 
     def __init__(self, file: str | None = None, observe: Observe = nobody) -> None:
@@ -52,6 +53,7 @@ class Table:
         self.values: list[str | None] = []
         self.supersedes: dict[int, str] = {}
         self.unreferable: set[int] = set()
+        self.empty: list[tuple[int, str]] = []
         self.findings: list[Finding] = []
         # Types and turn IDs repeat; one text for all equal ones saves memory.
         self._kinds: dict[str, str] = {}
@@ -81,6 +83,10 @@ class Table:
         self.offsets.fromlist(list(offsets))
         self.lengths.fromlist(list(lengths))
         turns: list[Any] = [record.turn_id for record in records]
+        if "" in turns:
+            self.empty += [
+                (at, "turnId") for at, turn in enumerate(turns, base + start) if turn == ""
+            ]
         self.turns += map(self._turns.setdefault, turns, turns)
         getter = _value_of.get
         self.values += [
@@ -91,6 +97,8 @@ class Table:
             for row, named in enumerate([record.supersedes for record in records], base + start):
                 if named:
                     self.supersedes[row] = named
+                elif named == "":
+                    self.empty.append((row, "supersedes"))
         for observer in self.observers:
             observer.see(base + start, types, records, contents)
 

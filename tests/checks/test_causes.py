@@ -105,6 +105,7 @@ def test_links_at_fault_split_chains_and_only_they_are_reported() -> None:
     # Two chains that nobody joined are ambiguous to both.
     two = [header("s1"), call(1), call(2), *target[-1:]]
     assert told(found(two, copies)) == [
+        ("ASR-064", "ambiguous", "notice", "r2", "$.callId"),
         ("ASR-064", "ambiguous", "error", "r6", "$.targets[0]"),
         ("ASR-064", "ambiguous", "notice", "r1", "$.copiedFrom.record"),
     ]
@@ -135,6 +136,7 @@ def test_an_unreadable_line_of_another_stream_joins_no_chains() -> None:
         call(4, "c2", supersedes="gone"),
     ]
     assert told(found(other, copies)) == [
+        ("ASR-064", "ambiguous", "notice", "r3", "$.callId"),
         ("ASR-063", "supersedes-unknown", "error", "r4", "$.supersedes"),
         ("ASR-064", "ambiguous", "notice", "r1", "$.copiedFrom.record"),
     ]
@@ -207,6 +209,7 @@ def test_a_fault_of_another_entity_explains_no_ambiguity() -> None:
         {"type": "tombstone", "seq": 4, "id": "r4", "targets": ["callId=c1", "r9"]},
     ]
     assert codes(*records) == [
+        ("ambiguous", "r2"),
         ("supersedes-unknown", "r3"),
         ("no-such-record", "r4"),
         ("ambiguous", "r4"),

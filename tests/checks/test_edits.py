@@ -359,6 +359,7 @@ EDITS: list[tuple[Stream, str, str, Any, list[Told]]] = [
         [
             ("ASR-064", "ambiguous", "notice", "r5", "$.callId"),
             ("ASR-064", "ambiguous", "notice", "r6", "$.callId"),
+            ("ASR-064", "ambiguous", "notice", "r7", "$.callId"),
         ],
     ),
     (

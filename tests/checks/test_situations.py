@@ -57,7 +57,8 @@ def test_situation_E_02_and_E_03_a_call_id_used_again_is_ambiguous() -> None:
     """Two calls, no link: what names the ID names neither (ASR-064)."""
     target = {"type": "tombstone", "seq": 3, "id": "r3", "targets": ["callId=edit:22"]}
     assert told(found([header("s1"), call(1, "edit:22"), call(2, "edit:22"), target])) == [
-        ("ASR-064", "ambiguous", "error", "r3", "$.targets[0]")
+        ("ASR-064", "ambiguous", "notice", "r2", "$.callId"),
+        ("ASR-064", "ambiguous", "error", "r3", "$.targets[0]"),
     ]
 
 

@@ -80,7 +80,11 @@ def test_an_entity_ref_means_the_latest_revision(index, call):
     assert ids(outcome) == ("resolved", ["r3"])
     assert outcome.exact is True
     assert [hit.id for hit in read.revisions(outcome.first)] == ["r1", "r2", "r3"]
-    assert read.findings == ()
+    assert {(found.code, found.path) for found in read.findings} == {
+        ("empty-member", "$.id"),
+        ("empty-member", "$.turnId"),
+        ("empty-member", "$.supersedes"),
+    }
 
 
 def test_two_chains_are_ambiguous(index, call):

@@ -122,6 +122,8 @@ class LogSet:
         if reader is None or records is None:
             return None
         self._relate()
+        if not reader.keeps_columns(entry.survey):
+            return None
         # A header needs no line of the log.
         streams = reader.streams(entry.survey, lambda _: (), entry.name, _silent, content=False)
         return next(streams).header, records

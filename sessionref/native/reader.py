@@ -87,6 +87,10 @@ class Reader(Protocol[S]):
     def relate(self, logs: Sequence[LogFile[S]]) -> None:
         """Compare all logs of this agent, and note in each survey what the others show of it."""
 
+    def keeps_columns(self, survey: S) -> bool:  # noqa: ARG002 - for those who need it
+        """Whether the columns of `survey_with_columns` still hold, now that logs are related."""
+        return True
+
     def streams(
         self, survey: S, lines: Lines, file: str, report: Report, *, content: bool
     ) -> Iterator[NativeStream]:

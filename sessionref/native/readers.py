@@ -138,6 +138,9 @@ class _Guarded(Reader[Any]):
         except Exception as error:  # noqa: BLE001 - another package's code may raise anything
             self._findings.append(_broken(f"{self._name} relates no logs: {_shown(error)}"))
 
+    def keeps_columns(self, survey: Any) -> bool:
+        return self._reader.keeps_columns(survey)
+
     def streams(
         self, survey: Any, lines: Lines, file: str, report: Report, *, content: bool
     ) -> Iterator[NativeStream]:

@@ -223,7 +223,7 @@ def test_two_spawners_of_one_agent_are_not_chosen_between(tmp_path: Path):
         {
             "p.jsonl": [user("u1"), result(AGENT, "c1"), result(NESTED, "c3", uuid="r2")],
             "a.jsonl": [*child(), result(NESTED, "c2", agentId=AGENT)],
-            "b.jsonl": child(NESTED),
+            "b.jsonl": [user("n1", agentId=NESTED, isSidechain=True)],
         },
     )
     assert family.lineage(f"claude-code:{NESTED}") == {
@@ -355,6 +355,133 @@ def test_rows_of_an_agent_in_its_parents_file_claim_no_fresh_start(tmp_path: Pat
     """The rule is about subagents in files of their own."""
     family = Family(tmp_path, {"p.jsonl": [user("u1"), result(AGENT), *child()]})
     assert family.lineage(CHILD) == {"spawnedBy": spawned_by(PARENT, "toolu_1")}
+
+
+FORKED = {"p.jsonl": [user("u1"), assistant("a1", "m1", request="q1"), result(AGENT)]}
+
+
+def test_a_subagent_that_repeats_its_spawners_records_holds_copies(tmp_path: Path):
+    """What has the ID, the message and the request of a spawner's record is a copy of it."""
+    head = [
+        {**row, "agentId": AGENT, "isSidechain": True}
+        for row in (user("u1"), assistant("a1", "m1", request="q1"), assistant("r1", "m9"))
+    ]
+    family = Family(tmp_path, {**FORKED, "c.jsonl": [*head, *child()]})
+    assert family.lineage(CHILD) == {"spawnedBy": spawned_by(PARENT, "toolu_1")}
+    marks = {row["id"]: row.get("copiedFrom") for row in family.sessions[CHILD]}
+    mark = {"session": PARENT, "proof": "native_id"}
+    assert marks["u1"] == {**mark, "record": "messageId=u1"}
+    assert marks["a1/inference/0"] == {**mark, "record": "a1/inference/0"}
+    assert marks["r1"] is marks["c1"] is marks["c2"] is None
+
+
+@pytest.mark.parametrize("files", [{"c.jsonl": child()}, {"c.jsonl": [*child(), user("x")]}])
+def test_other_ids_are_no_copies(tmp_path: Path, files: dict[str, Any]):
+    """A subagent with records of its own alone starts fresh."""
+    family = Family(tmp_path, {**FORKED, **files})
+    assert family.lineage(CHILD)["inherits"]["mode"] == "none"
+
+
+@pytest.mark.parametrize(
+    ("said", "companion", "members"),
+    [
+        ({}, {}, {"parentUuid": "a1"}),
+        ({"agentType": "fork"}, {}, {}),
+        ({}, {"agentType": "fork"}, {}),
+        ({}, {"isFork": True}, {}),
+    ],
+)
+def test_a_forked_subagent_claims_no_fresh_start(
+    tmp_path: Path, said: dict[str, Any], companion: dict[str, Any], members: dict[str, Any]
+):
+    """Its first record hangs on another one, or its type says that it is a fork."""
+    family = Family(
+        tmp_path,
+        {
+            "p.jsonl": [user("u1"), result(AGENT, said=said)],
+            f"agent-{AGENT}.meta.json": [companion],
+            f"agent-{AGENT}.jsonl": child(**members),
+        },
+    )
+    assert "inherits" not in family.lineage(CHILD)
+    assert family.lineage(CHILD)["spawnedBy"] == spawned_by(PARENT, "toolu_1")
+
+
+def teammate(name: str = "scout@t1", call: str = "toolu_1", **members: Any) -> dict[str, Any]:
+    said = {"status": "teammate_spawned", "agent_id": name, "agent_type": "critic"}
+    uuid = members.pop("uuid", "r1")
+    return user(uuid, [tool_result(call)], toolUseResult=said, **members)
+
+
+def mates(*rows: dict[str, Any], **companion: Any) -> dict[str, Any]:
+    said = {"taskKind": "in_process_teammate", "name": "scout", "teamName": "t1", **companion}
+    return {
+        "p.jsonl": [user("u1"), *rows],
+        f"{SUB}/agent-{AGENT}.meta.json": [{"spawnDepth": 0, **said}],
+        f"{SUB}/agent-{AGENT}.jsonl": child(),
+    }
+
+
+def test_a_teammate_is_spawned_by_the_session_that_names_it(tmp_path: Path):
+    """Name and team lead from the call's result to the companion file of one subagent."""
+    family = Family(tmp_path, mates(teammate()))
+    assert family.lineage(CHILD) == {"spawnedBy": spawned_by(PARENT, "toolu_1", "native_structure")}
+    (announced,) = family.of(PARENT, "subagent")
+    assert (announced["childSession"], announced["callId"]) == (CHILD, "toolu_1")
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        mates(teammate("scout@t2")),
+        mates(teammate("scout")),
+        mates(teammate("@t1")),
+        mates(teammate(), teammate(call="toolu_2", uuid="r2")),
+        mates(teammate(), taskKind="other"),
+        mates(teammate(), name=""),
+        mates(teammate()) | {"q.jsonl": [teammate(forkedFrom=None, uuid="r7", agentId=NESTED)]},
+    ],
+)
+def test_names_that_lead_to_no_one_teammate_announce_nothing(tmp_path: Path, files: dict[str, Any]):
+    """The folder still shows the root session."""
+    family = Family(tmp_path, files)
+    root = {"session": PARENT, "evidence": "native_structure"}
+    assert family.lineage(CHILD) == {"relatedUnknown": root}
+    assert family.of(PARENT, "subagent") == []
+
+
+def cleared(*processes: str, **members: Any) -> list[dict[str, Any]]:
+    rows = [user(f"v{n}", session_id=one, **members) for n, one in enumerate(processes)]
+    return [user("v", **members), *rows]
+
+
+@pytest.mark.parametrize(
+    ("processes", "related"),
+    [
+        (["A"], True),
+        (["A", "A"], True),
+        (["A", ""], True),
+        (["A", SESSION], True),
+        ([SESSION], False),
+        ([SESSION, "A"], False),
+        (["A", "C"], False),
+        (["A", SESSION, "A", "C", "D"], False),
+    ],
+)
+def test_a_cleared_session_is_related_to_the_first_of_its_process(
+    tmp_path: Path, processes: list[str], related: bool
+):
+    """`session_id` names it; where rows name several sessions, nothing is claimed."""
+    family = Family(tmp_path, {"b.jsonl": cleared(*processes)})
+    claim = {"relatedUnknown": {"session": "claude-code:A", "evidence": "native_field"}}
+    assert family.lineage(PARENT) == (claim if related else {})
+
+
+def test_a_process_adds_nothing_to_a_continuation(tmp_path: Path):
+    """The same session is not named twice."""
+    files = {"a.jsonl": [user("u1", sessionId="A"), continued("A", SESSION)]}
+    family = Family(tmp_path, {**files, "b.jsonl": cleared("A")})
+    assert set(family.lineage(PARENT)) == {"continues"}
 
 
 # -- Announcements -------------------------------------------------------------------------------

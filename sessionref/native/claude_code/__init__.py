@@ -42,6 +42,9 @@ class _ClaudeCode(Reader["Survey"]):
     def survey_with_columns(self, log: Log, report: Report) -> tuple[Survey, Records | None]:
         return survey_with_columns(log, report)
 
+    def keeps_columns(self, survey: Survey) -> bool:
+        return not any(facts.shared or facts.children for facts in survey.slots.values())
+
     def relate(self, logs: Sequence[LogFile[Survey]]) -> None:
         relate(logs)
 

@@ -26,6 +26,7 @@ from sessionref.native.claude_code.rows import (
     SIDE_AGENT,
     Delegation,
     Result,
+    Teammate,
     agent_slot,
     asked_by,
     blocks_of,
@@ -35,7 +36,7 @@ from sessionref.native.claude_code.rows import (
     reference,
     rows,
 )
-from sessionref.native.claude_code.survey import Surveyor, rows_by_session
+from sessionref.native.claude_code.survey import Facts, Surveyor, rows_by_session
 from sessionref.native.columns import Columns
 from sessionref.native.compare import comparable
 from sessionref.native.record import (
@@ -69,7 +70,7 @@ if TYPE_CHECKING:
         Slot,
         Tokens,
     )
-    from sessionref.native.claude_code.survey import Facts, Survey
+    from sessionref.native.claude_code.survey import Survey
     from sessionref.native.columns import Records
     from sessionref.native.logs import Log
     from sessionref.native.reader import Lines
@@ -120,8 +121,7 @@ def streams(
             else:
                 own = _rows_that_waited(waiting[slot], spool)
             copied_head = partial(survey.copied_head_of, slot)
-            repeated = survey.slots[slot].repeated
-            writer = Writer(file, report, repeated, copied_head, content=content)
+            writer = Writer(file, report, survey.slots[slot], copied_head, content=content)
             header = _header(slot, survey.slots[slot], content=content)
             yield NativeStream(header, writer.all(own), writer)
             for _ in own:  # the caller may have left rows unread
@@ -190,7 +190,7 @@ class _Place:
     the session that the row was copied from, `original` the row's ID there.
     """
 
-    __slots__ = ("capture", "derived", "id", "message_id", "native", "original", "source")
+    __slots__ = ("capture", "derived", "id", "message_id", "native", "original", "proof", "source")
 
     def __init__(self, row: Row, position: str) -> None:
         native = native_id(row.uuid)
@@ -201,6 +201,7 @@ class _Place:
         self.native = Native()
         self.source: str | None = None
         self.original: str | None = None
+        self.proof = "native_field"
 
     def copied_from(self, kind: str, record_id: str) -> dict[str, str] | None:
         """The mark of a copy on one of the row's records (ASR-413).
@@ -210,7 +211,7 @@ class _Place:
         """
         if self.source is None:
             return None
-        mark = {"session": self.source, "proof": "native_field"}
+        mark = {"session": self.source, "proof": self.proof}
         if self.original is not None:
             behind = record_id[len(self.id) :]
             is_message = kind == "message" and not behind
@@ -231,8 +232,8 @@ class _Written:
 class Writer:
     """Makes the records of one session. `line` is the line of the row that it is at.
 
-    `file` is what findings call the transcript, `repeated` the record IDs that occur more than
-    once in it. `copied_head` gives for a row and its line the session that it was copied from, if
+    `file` is what findings call the transcript, `facts` what the survey learned of the session.
+    `copied_head` gives for a row and its line the session that it was copied from, if
     it belongs to a copied head. Without `content` the records carry identity, model calls, usage
     and relations only.
     """
@@ -245,9 +246,9 @@ class Writer:
         "_content",
         "_copied_head",
         "_counts",
+        "_facts",
         "_file",
         "_positions",
-        "_repeated",
         "_report",
         "_seq",
         "_written",
@@ -258,7 +259,7 @@ class Writer:
         self,
         file: str,
         report: Report,
-        repeated: set[str],
+        facts: Facts,
         copied_head: Callable[[Row, int], str | None],
         *,
         content: bool,
@@ -266,7 +267,7 @@ class Writer:
         self._copied_head = copied_head
         self._file = file
         self._report = report
-        self._repeated = repeated
+        self._facts = facts
         self._content = content
         self._seq = 0
         self.line = 0
@@ -305,7 +306,7 @@ class Writer:
         if content:
             place.native.row = Raw(data)
         self._mark_copy(place, row, line)
-        if row.uuid in self._repeated and not place.derived:
+        if row.uuid in self._facts.repeated and not place.derived:
             first = self._written_before(place, row.uuid, line, data)
             if first is not None:
                 place.native.repeats = first
@@ -326,6 +327,10 @@ class Writer:
             place.original = native_id(mark.message_uuid)
         elif (head := self._copied_head(row, line)) is not None:
             place.source = reference((None, head, False))
+        elif row.uuid is not None and row.uuid in self._facts.shared:
+            place.source = self._facts.shared[row.uuid]
+            place.original = native_id(row.uuid)
+            place.proof = "native_id"
 
     def _written_before(self, place: _Place, uuid: str, line: int, data: bytes) -> str | None:
         """The ID of the first record with the same content, or None if there is none.
@@ -458,6 +463,13 @@ class Writer:
                 child = reference(agent_slot(container, said.agent_id))
                 yield self._announce(place, row, child, said)
             return
+        if isinstance(said, Teammate):
+            key = (row.session_id or "", said.name, said.team)
+            if row.copied_from is None and key in self._facts.children:
+                agent_id, child = self._facts.children[key]
+                spawned = Delegation(agent_id, said.call_id, role=said.role)
+                yield self._announce(place, row, child, spawned)
+            return
         told = notification(row)
         known = None if told is None else self._agents.get(told.task_id)
         if told is not None and known is not None:
@@ -569,6 +581,10 @@ def _fill_block(
         record.input = block.input
 
 
+def _tells(result: Result) -> bool:
+    return bool(result.agent_id or result.run_id or result.teammate)
+
+
 def _delegates(content: list[GlanceBlock] | str | None) -> bool:
     return isinstance(content, list) and any(block.name in DELEGATING for block in content)
 
@@ -661,7 +677,7 @@ class _ColumnReader:
         self._surveyor = Surveyor(file, report)
         self._columns = Columns()
         self._writer = Writer(
-            file, self._columns.findings.append, set(), lambda _row, _line: None, content=False
+            file, self._columns.findings.append, Facts(), lambda _row, _line: None, content=False
         )
         self._is_plain = True
 
@@ -703,6 +719,7 @@ class _ColumnReader:
     ) -> int:
         """Go on as long as rows need a glance only; the place of the first that needs more."""
         facts, session_id, agent_id = going_on
+        process = facts.processes[-1] if facts.processes else None
         columns = self._columns
         add_id, add_type = columns.ids.append, columns.types.append
         add_value, add_line = columns.values.append, columns.lines.append
@@ -726,7 +743,7 @@ class _ColumnReader:
                     or row.origin
                     or row.cost
                     or _delegates(message.content)
-                    or (isinstance(result, Result) and (result.agent_id or result.run_id))
+                    or (isinstance(result, Result) and _tells(result))
                 ):
                     break
                 messages = True
@@ -743,6 +760,9 @@ class _ColumnReader:
                 add_value(None)
                 add_line(number + at)
             ids.append(uuid)
+            if row.process is not None and row.process != process and row.process:
+                process = row.process
+                facts.note_process(process)
         else:
             at += 1
         if ids:

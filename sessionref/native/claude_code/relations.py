@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import msgspec
 
@@ -23,7 +23,7 @@ from sessionref.native.claude_code.rows import (
     is_short,
     reference,
 )
-from sessionref.native.claude_code.survey import rows_by_session
+from sessionref.native.claude_code.survey import checksum, rows_by_session
 from sessionref.native.compare import is_beginning, last_record, none_if_unreadable
 from sessionref.native.record import (
     FIELD,
@@ -38,11 +38,14 @@ from sessionref.registry import Registry
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from sessionref.native.claude_code.rows import Slot
+    from sessionref.native.claude_code.rows import Row, Slot
     from sessionref.native.claude_code.survey import Facts, Named, Survey
     from sessionref.native.reader import Lines, LogFile
 
 __all__ = ["relate"]
+
+#: What two writings of one record share: the type, the message ID and the request ID.
+_CallKey: TypeAlias = tuple[str | None, str | None, str | None]
 
 #: A subagent's companion file is a few hundred bytes; one beyond this is something else.
 _MAX_COMPANION = 1 << 20
@@ -55,6 +58,10 @@ class _Companion(msgspec.Struct, rename="camel", gc=False):
     spawn_depth: int | None = None
     parent_agent_id: str | None = None
     tool_use_id: str | None = None
+    is_fork: bool | None = None
+    task_kind: str | None = None
+    name: str | None = None
+    team_name: str | None = None
 
 
 class _Place(NamedTuple):
@@ -114,6 +121,53 @@ class _Scope:
                     self.delegations[child].append((capture.slot, named))
             if fullest.facts.continued_in is not None:
                 self.continued[fullest.facts.continued_in].append(fullest)
+        #: By the slot of a teammate: who spawned it, how.
+        self.spawners: dict[Slot, tuple[Slot, Named]] = {}
+        self._checksums: dict[Slot, set[int]] = {}
+        self._keys: dict[Slot, dict[str, _CallKey] | None] = {}
+        self._find_teammates()
+
+    def _find_teammates(self) -> None:
+        """Match what sessions say that they spawned with the companion files of subagents.
+
+        A match counts only where one session says so, and one subagent has the names.
+        """
+        spawners: dict[tuple[str, str, str], list[tuple[Slot, Named | None]]] = defaultdict(list)
+        for slot, captures in self.captures.items():
+            for key, named in captures[0].facts.teammates.items():
+                spawners[key].append((slot, named))
+        if not spawners:
+            return
+        mates: dict[tuple[str, str, str], list[Slot]] = defaultdict(list)
+        for slot, captures in self.captures.items():
+            names = _Subagent(self, captures[0]).teammate if slot[2] else None
+            if names is not None:
+                mates[names].append(slot)
+        for key, found in spawners.items():
+            (slot, named), children = found[0], mates.get(key, ())
+            if len(found) == 1 and named is not None and len(children) == 1:
+                self.spawners[children[0]] = (slot, named)
+                for capture in self.captures[slot]:
+                    child = children[0]
+                    capture.facts.children[key] = (child[1], reference(child))
+
+    def may_share(self, capture: _Capture, spawner: Slot) -> set[int]:
+        """The checksums of record IDs that a subagent may share with its spawner."""
+        known = self._checksums.get(spawner)
+        if known is None:
+            own = (one.facts.checksums for one in self.captures[spawner])
+            known = self._checksums[spawner] = set[int]().union(*own)
+        return known.intersection(capture.facts.checksums)
+
+    def call_keys(self, spawner: Slot) -> dict[str, _CallKey] | None:
+        """What a spawner's rows are compared by; None where a file of it cannot be read."""
+        if spawner not in self._keys:
+            whole: dict[str, _CallKey] = {}
+            found = [_call_keys(capture) for capture in self.captures[spawner]]
+            for keys in reversed(found):
+                whole.update(keys or {})
+            self._keys[spawner] = None if None in found else whole
+        return self._keys[spawner]
 
     def fill(self) -> None:
         for captures in self.captures.values():
@@ -155,6 +209,7 @@ class _Scope:
         # Of two sessions that both say that they go on here, none is chosen.
         if len(earlier) == 1 and earlier[0].slot != capture.slot:
             self._claim_continuation(capture, earlier[0], facets)
+        _claim_process(capture, facets)
 
     @staticmethod
     def _claim_continuation(capture: _Capture, earlier: _Capture, facets: dict[str, Any]) -> None:
@@ -200,11 +255,27 @@ def _claim_branch(capture: _Capture, facets: dict[str, Any]) -> None:
         inherits["localThroughId"] = local
 
 
+def _claim_process(capture: _Capture, facets: dict[str, Any]) -> None:
+    """A session that a process began after another one, as after `/clear`.
+
+    The rule `first-session-of-the-process`: it stands only where the session's rows carry first the
+    first session of the process, and later at most their own, from a process that resumed it.
+    """
+    processes, own = capture.facts.processes, capture.slot[1]
+    if not processes or processes[0] == own or processes[1:] not in ([], [own]):
+        return
+    session = reference((None, processes[0], False))
+    named = [facets.get(facet, {}).get("session") for facet in ("forkedFrom", "continues")]
+    if "relatedUnknown" not in facets and session not in named:
+        facets["relatedUnknown"] = {"session": session, "evidence": FIELD}
+
+
 class _Subagent:
     """A subagent: what its rows, its companion file, its folder and its spawner say."""
 
     def __init__(self, scope: _Scope, capture: _Capture) -> None:
         self._scope = scope
+        self._capture = capture
         self._facts = capture.facts
         self._agent_id = capture.slot[1]
         self._slot = capture.slot
@@ -216,6 +287,14 @@ class _Subagent:
         self._is_side_agent = self._agent_id.startswith(SIDE_AGENT) or name.startswith(
             f"agent-{SIDE_AGENT}"
         )
+
+    @property
+    def teammate(self) -> tuple[str, str, str] | None:
+        """The root session and the names of a teammate that runs in its process."""
+        said = self._companion
+        if said.task_kind != "in_process_teammate" or self._root is None:
+            return None
+        return (self._root, said.name, said.team_name) if said.name and said.team_name else None
 
     def _only_root(self) -> str | None:
         """The root session, if all sources name the same one.
@@ -240,9 +319,13 @@ class _Subagent:
             if found[0] != self._slot
         ]
         self._claim_spawner(delegations, facets)
+        names = [named for _, named in delegations]
+        if self._slot in self._scope.spawners:
+            names.append(self._scope.spawners[self._slot][1])
         role = self._companion.agent_type or next(
-            (named.role for _, named in delegations if named.role), None
+            (named.role for named in names if named.role), None
         )
+        shares = self._shares({slot for slot, _ in delegations})
         if role is not None:
             facets["role"] = role
         if "inherits" in facets:
@@ -257,9 +340,34 @@ class _Subagent:
             through = native_id(context[1])
             if through is not None:
                 inherits["throughId"] = through
-        elif delegations and self._owns_file and Registry.default()[AGENT].may_inherit_none:
+        elif (
+            delegations
+            and self._owns_file
+            and Registry.default()[AGENT].may_inherit_none
+            and not (shares or self._facts.hangs or role == "fork" or self._companion.is_fork)
+        ):
             # The rule `delegated-fresh-subagent`.
             facets["inherits"] = {"mode": "none", "evidence": STRUCTURE}
+
+    def _shares(self, spawners: set[Slot]) -> bool:
+        """Whether the file has records of a session that delegated; notes which are copies.
+
+        The rule `repeated-spawner-record`.
+        """
+        shares = False
+        for spawner in spawners:
+            sums = self._scope.may_share(self._capture, spawner)
+            if not sums:
+                continue
+            own, keys = _call_keys(self._capture, sums), self._scope.call_keys(spawner)
+            if own is None or keys is None:
+                return True
+            shared = own.keys() & keys.keys()
+            shares = shares or bool(shared)
+            if len(spawners) == 1:
+                copies = (uuid for uuid in shared if own[uuid] == keys[uuid])
+                self._facts.shared = dict.fromkeys(copies, reference(spawner))
+        return shares
 
     def _claim_spawner(self, delegations: list[tuple[Slot, Named]], facets: dict[str, Any]) -> None:
         companion, context = self._companion, self._facts.context
@@ -271,6 +379,9 @@ class _Subagent:
         elif len(spawners) == 1:
             spawner, named = delegations[0]
             _spawned_by(facets, spawner, named.call_id, FIELD)
+        elif not spawners and self._slot in self._scope.spawners:
+            spawner, named = self._scope.spawners[self._slot]
+            _spawned_by(facets, spawner, named.call_id, STRUCTURE)
         elif spawners or self._is_nested:
             self._claim_related(facets)
         elif context is not None:
@@ -369,6 +480,28 @@ def _goes_on(own: _Capture, appended: _Capture) -> bool:
             if uuid in digests and digests[uuid] != content_digest(data):
                 return False
     return hangs
+
+
+@none_if_unreadable
+def _call_keys(capture: _Capture, checksums: set[int] | None = None) -> dict[str, _CallKey]:
+    """What the rows of a session are compared by, by record ID; the first of several rows speaks.
+
+    With `checksums`, those whose ID has one of them.
+    """
+    keys: dict[str, _CallKey] = {}
+    with capture.transcript.open() as lines:
+        for found in rows_by_session(capture.transcript.survey, lines):
+            uuid = found.row.uuid
+            if found.slot != capture.slot or not uuid:
+                continue
+            if checksums is None or checksum(uuid) in checksums:
+                keys.setdefault(uuid, _call_key(found.row))
+    return keys
+
+
+def _call_key(row: Row) -> _CallKey:
+    message_id = None if row.message is None else row.message.id
+    return row.type, message_id or None, row.request_id or None
 
 
 def _rows(capture: _Capture, lines: Lines) -> Iterator[tuple[int, bytes, str | None]]:

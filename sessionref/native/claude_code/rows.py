@@ -43,6 +43,7 @@ __all__ = [
     "Result",
     "Row",
     "Slot",
+    "Teammate",
     "Tokens",
     "agent_slot",
     "asked_by",
@@ -143,6 +144,7 @@ class Row(msgspec.Struct, rename="camel", gc=False):
     uuid: str | None = None
     parent_uuid: str | None = None
     session_id: str | None = None
+    process: str | None = msgspec.field(default=None, name="session_id")
     agent_id: str | None = None
     timestamp: str | None = None
     version: str | None = None
@@ -185,7 +187,10 @@ class Block(msgspec.Struct, gc=False):
 
 
 class Result(msgspec.Struct, rename="camel", gc=False):
-    """The result of a call to a subagent, or of the launch of a workflow."""
+    """The result of a call to a subagent, or of the launch of a workflow.
+
+    `teammate` is the name of a teammate that the call spawned, in the form ``name@team``.
+    """
 
     agent_id: str | None = None
     is_async: bool | None = None
@@ -193,6 +198,7 @@ class Result(msgspec.Struct, rename="camel", gc=False):
     agent_type: str | None = None
     description: str | None = None
     run_id: str | None = None
+    teammate: str | None = msgspec.field(default=None, name="agent_id")
 
 
 class GlanceBlock(msgspec.Struct, gc=False):
@@ -233,6 +239,7 @@ class Glance(msgspec.Struct, rename="camel", gc=False):
     type: str | None = None
     uuid: str | None = None
     session_id: str | None = None
+    process: str | None = msgspec.field(default=None, name="session_id")
     agent_id: str | None = None
     timestamp: str | None = None
     request_id: str | None = None
@@ -342,6 +349,15 @@ class Launch(msgspec.Struct, gc=False):
     call_id: str
 
 
+class Teammate(msgspec.Struct, gc=False):
+    """A teammate that a call spawned, known by its own name and its team's."""
+
+    name: str
+    team: str
+    call_id: str | None = None
+    role: str | None = None
+
+
 class Notification(msgspec.Struct, gc=False):
     """The end of a background task; the task ID of an agent is its agent ID."""
 
@@ -366,8 +382,8 @@ _asked = Rows(Asked)
 _text = msgspec.json.Decoder(str).decode
 
 
-def delegation(row: Row) -> Delegation | Launch | None:
-    """The delegation that a row shows, to a subagent or to the run of a workflow.
+def delegation(row: Row) -> Delegation | Launch | Teammate | None:
+    """The delegation that a row shows: to a subagent, to the run of a workflow, to a teammate.
 
     It is the result of the delegating call, or one of the subagent's messages that old versions
     embedded as progress of the call.
@@ -382,9 +398,14 @@ def delegation(row: Row) -> Delegation | Launch | None:
     return None
 
 
-def _delegation_of(result: Result, row: Row) -> Delegation | Launch | None:
+def _delegation_of(result: Result, row: Row) -> Delegation | Launch | Teammate | None:
     agent_id = result.agent_id
     if not agent_id:
+        if result.teammate and result.status == "teammate_spawned":
+            name, _, team = result.teammate.rpartition("@")
+            if name and team:
+                return Teammate(name, team, _call_of(row.message), result.agent_type or None)
+            return None
         call = _call_of(row.message) if result.run_id else None
         return Launch(result.run_id, call) if result.run_id and call else None
     if agent_id.startswith(SIDE_AGENT):

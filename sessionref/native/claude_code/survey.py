@@ -13,12 +13,15 @@ another session's: they make no records here.
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
+from zlib import crc32
 
 from sessionref.native.claude_code.rows import (
     MESSAGES,
     Delegation,
+    Launch,
     agent_slot,
     delegation,
     ignore,
@@ -31,7 +34,7 @@ from sessionref.native.rows import NoRow
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from sessionref.native.claude_code.rows import Row, Slot
+    from sessionref.native.claude_code.rows import Row, Slot, Teammate
     from sessionref.native.reader import Lines
     from sessionref.native.record import Report, Segment
     from sessionref.native.rows import Fault
@@ -42,12 +45,15 @@ __all__ = [
     "SlotRow",
     "Survey",
     "Surveyor",
+    "checksum",
     "rows_by_session",
     "survey_of",
 ]
 
 _IDENTITY = frozenset({"$.sessionId", "$.agentId"})
 _TELLING = frozenset({"user", "progress"})
+#: How many changes of the process that writes a session are kept; further ones say nothing new.
+_PROCESSES = 4
 
 
 class Named(NamedTuple):
@@ -67,8 +73,15 @@ class Facts:
     `marked` is the last mark of a copy among the leading records, with that record's own ID;
     `marked_later` a mark without that. `context` is the session and record whose context the
     session refers to. `from_summary` says that the first record is the summary of a compaction.
+    `hangs` says that the first record has a parent. `processes` are the first sessions of the
+    processes that wrote the session's own rows, one after the other. `teammates` holds for each
+    teammate, by the session ID that the spawning row carries and its names, how it was spawned;
+    None where several rows say so. `checksums` are those of the record IDs, of a session that
+    delegates or is a subagent.
 
-    `lineage` and `segment` are filled in when all files of the scope have been surveyed.
+    `lineage` and `segment` are filled in when all files of the scope have been surveyed; so are
+    `shared` (the records that were copied from the spawner, with its reference) and `children` (the
+    agent ID and the reference of each teammate that is in scope).
     """
 
     __slots__ = (
@@ -76,20 +89,26 @@ class Facts:
         "_leading",
         "branch",
         "carried",
+        "checksums",
+        "children",
         "context",
         "continued_in",
         "cwd",
         "delegations",
         "from_summary",
+        "hangs",
         "launches",
         "lineage",
         "marked",
         "marked_later",
+        "processes",
         "repeated",
         "rows",
         "seen",
         "segment",
+        "shared",
         "started",
+        "teammates",
         "version",
     )
 
@@ -105,6 +124,12 @@ class Facts:
         self.carried: set[str] = set()
         self.delegations: dict[tuple[str, str], Named] = {}
         self.launches: dict[str, str] = {}
+        self.teammates: dict[tuple[str, str, str], Named | None] = {}
+        self.hangs = False
+        self.processes: list[str] = []
+        self.checksums = array("I")
+        self.shared: dict[str, str] = {}
+        self.children: dict[tuple[str, str, str], tuple[str, str]] = {}
         self.continued_in: str | None = None
         self._leading = True
         self.from_summary = False
@@ -121,7 +146,11 @@ class Facts:
         session_id, kind, uuid = row.session_id, row.type, row.uuid
         if session_id is not None and session_id not in self.carried and session_id:
             self.carried.add(session_id)
+        if row.process and row.copied_from is None:
+            self.note_process(row.process)
         if uuid:
+            if not self.seen:
+                self.hangs = bool(row.parent_uuid)
             if self._leading or row.forked_from is not None:
                 self._chain(row)
             if uuid in self.seen:
@@ -140,8 +169,22 @@ class Facts:
             if isinstance(found, Delegation):
                 named = Named(found.call_id, found.role)
                 self.delegations.setdefault((session_id, found.agent_id), named)
-            elif found is not None:
+            elif isinstance(found, Launch):
                 self.launches.setdefault(found.run_id, found.call_id)
+            elif found is not None:
+                self._spawn(session_id, found)
+
+    def _spawn(self, session_id: str, mate: Teammate) -> None:
+        key, named = (session_id, mate.name, mate.team), Named(mate.call_id, mate.role)
+        known = self.teammates.setdefault(key, named)
+        if known != named:
+            self.teammates[key] = None
+
+    def note_process(self, process: str) -> None:
+        """Learn which session was the first of the process that wrote a row of this one."""
+        known = self.processes
+        if (not known or known[-1] != process) and len(known) < _PROCESSES:
+            known.append(process)
 
     @property
     def is_settled(self) -> bool:
@@ -192,6 +235,8 @@ class Facts:
 
         Their claims about other sessions are dropped, except the context reference.
         """
+        if other.seen:
+            self.hangs = other.hangs
         self.repeated |= other.repeated | (self.seen & other.seen)
         self.seen |= other.seen
         self.rows += other.rows
@@ -431,10 +476,17 @@ def _close(
     if not survey.slots and not silent:
         message = "no row names a session"
         report(warning("no-session", message, file, rule="ASR-051"))
-    for facts in survey.slots.values():
+    for slot, facts in survey.slots.items():
         facts.absorb(leading)
         leading = Facts()  # rows before any session go to the first one only
+        if slot[2] or facts.delegations:
+            facts.checksums = array("I", map(checksum, facts.seen))
         facts.seen = set()
+
+
+def checksum(record_id: str) -> int:
+    """A short checksum of a record ID: other IDs may have the same one."""
+    return crc32(record_id.encode())
 
 
 def _identity_fault(faults: list[Fault]) -> Fault | None:

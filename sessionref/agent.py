@@ -34,6 +34,7 @@ __all__ = [
     "IdFacts",
     "InferenceFacts",
     "LineageField",
+    "LookAlike",
     "Name",
     "NamespaceFacts",
     "OrdinalFacts",
@@ -282,6 +283,17 @@ class Format(Sourced, frozen=True, kw_only=True):
     input_includes_cached: Fact[Literal["yes", "no", "unknown"]] | None = None
 
 
+class LookAlike(Sourced, frozen=True, kw_only=True):
+    """Another program whose logs look like this agent's, and what tells its rows.
+
+    `members` are members of a row that this agent never writes; ``message.parts`` is the member
+    `parts` of the member `message`.
+    """
+
+    name: _Text
+    members: _Texts
+
+
 class DerivedId(Sourced, frozen=True, kw_only=True):
     """A tuple of native values that is stable and unique for an item (ASR-068)."""
 
@@ -322,6 +334,7 @@ class Agent(_Strict, frozen=True, kw_only=True):
     lineage: tuple[LineageField, ...] | None = None
     copy_contracts: tuple[CopyContract, ...] | None = None
     rules: tuple[Rule, ...] | None = None
+    look_alikes: tuple[LookAlike, ...] | None = None
     formats: tuple[Format, ...] | None = None
     derived_ids: tuple[DerivedId, ...] | None = None
     destinations: tuple[Destination, ...] | None = None

@@ -327,3 +327,23 @@ def test_a_folder_reports_what_is_wrong_with_known_logs(tmp_path):
     found: list[Finding] = []
     assert len(list(convert_paths([tmp_path], found.append, content=False))) == 2
     assert [(f.code, f.line) for f in found] == [("not-json", 2)]
+
+
+@pytest.mark.parametrize(
+    ("members", "kind"),
+    [
+        ({}, "claude-code"),
+        ({"provenance": "real_user"}, None),
+        ({"usageMetadata": {"totalTokenCount": 3}}, None),
+        ({"systemPayload": {}}, None),
+        ({"message": {"role": "model", "parts": [{"text": "x"}]}}, None),
+        ({"message": {"role": "user", "type": 7, "parts": []}}, "claude-code"),
+        ({"message": "parts"}, "claude-code"),
+    ],
+)
+def test_a_log_that_only_looks_like_claude_codes_is_not_one(
+    members: dict[str, object], kind: str | None
+):
+    """The entry names the members by which rows of look-alikes are told."""
+    row = {"type": "user", "uuid": "q1", "sessionId": "s", "message": {"role": "user"}, **members}
+    assert detect(jsonl(row)) == kind

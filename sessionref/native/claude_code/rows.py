@@ -7,15 +7,16 @@ only adds to one.
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec import Raw
 
 from sessionref.native.record import Count  # noqa: TC001 - the structs below need it
-from sessionref.native.rows import Fault, Rows, begins
+from sessionref.native.rows import Fault, Rows, begins, head_of
 from sessionref.reference import SessionRef
-from sessionref.registry import needs_namespace
+from sessionref.registry import Registry, needs_namespace
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -253,7 +254,9 @@ class Glance(msgspec.Struct, rename="camel", gc=False):
 
 
 def recognises(row: Head) -> bool | None:
-    """Whether a row tells that a log is Claude Code's."""
+    """Whether a row tells that a log is Claude Code's, or that it only looks like that."""
+    if _is_of_others(row):
+        return False
     name = row.type
     if (
         (name in ROW_TYPES and row.begins("sessionId", b'"'))
@@ -268,6 +271,34 @@ def recognises(row: Head) -> bool | None:
     ):
         return True
     return None
+
+
+def _is_of_others(row: Head) -> bool:
+    """Whether a row has a member that only programs write whose logs look like these."""
+    own, inner = _foreign_members()
+    if not own.isdisjoint(row.members):
+        return True
+    for outer, names in inner.items():
+        if row.begins(outer, b"{"):
+            part = head_of(bytes(row.members[outer]))
+            if part is not None and not names.isdisjoint(part.members):
+                return True
+    return False
+
+
+@cache
+def _foreign_members() -> tuple[frozenset[str], dict[str, frozenset[str]]]:
+    """The members that tell rows of other programs: of the row, and of members of the row."""
+    own: set[str] = set()
+    inner: dict[str, set[str]] = {}
+    for other in Registry.default()[AGENT].look_alikes or ():
+        for member in other.members:
+            outer, dot, name = member.partition(".")
+            if dot:
+                inner.setdefault(outer, set()).add(name)
+            else:
+                own.add(outer)
+    return frozenset(own), {outer: frozenset(names) for outer, names in inner.items()}
 
 
 rows = Rows(Row)

@@ -23,6 +23,7 @@ from sessionref.cli._places import paths_or_places
 from sessionref.cli._references import error_object
 from sessionref.cli._scope import read_scope, report_unread
 from sessionref.cli._text import printable, shown
+from sessionref.diagnosis import diagnose
 from sessionref.errors import InvalidReference, StreamError
 from sessionref.native.convert import unreadable
 from sessionref.reference import SessionRef, try_parse
@@ -64,16 +65,14 @@ def command(
 
     If REF parses as a session reference, it is one. Otherwise it is a raw ref: a record ID or
     KEY=VALUE. A raw ref that is found in several sessions is ambiguous. For an ambiguous REF all
-    candidates are listed. The exit code is 0 if REF resolves and 1 if it does not. Other faults in
+    candidates are listed. A text with a colon that is neither is refused with what is wrong with it
+    as a session reference. The exit code is 0 if REF resolves and 1 if it does not. Other faults in
     the logs are not reported, except input that could not be read.
     """
     try:
         target = _target(ref, raw=raw)
     except InvalidReference as error:
-        if as_json:
-            print(to_json(error_object(ref, error)))
-        else:
-            complain(str(error))
+        _refuse(ref, error, as_json=as_json)
         raise click.exceptions.Exit(1) from None
     outcome = Outcome()
     with kept(paths_or_places(paths)) as names:
@@ -83,6 +82,11 @@ def command(
         answer = _answer(scope, target)
         contents = _contents(scope, answer, outcome, names) if show else None
     report_unread(scope, outcome, names)
+    if answer.state == "unresolved" and not raw and isinstance(target, RecordRef) and ":" in ref:
+        # Nothing has this ID, and with its colon the text was meant as a session reference.
+        _refuse(ref, next(diagnose(ref)), as_json=as_json)
+        outcome.invalid()
+        outcome.end()
     if answer.state != "resolved":
         outcome.invalid()
     records = _records(answer, names, contents)
@@ -90,12 +94,25 @@ def command(
     outcome.end()
 
 
+def _refuse(ref: str, error: InvalidReference, *, as_json: bool) -> None:
+    """Say why `ref` is not a reference."""
+    if as_json:
+        print(to_json(error_object(ref, error)))
+    else:
+        complain(str(error))
+
+
 def _target(text: str, *, raw: bool) -> SessionRef | AnyRef:
     error = undecodable(text)
     if error is not None:
         raise error
     reference = None if raw else try_parse(text)
-    return Ref.from_raw(text) if reference is None else reference
+    if reference is not None:
+        return reference
+    key, equals, _ = text.partition("=")
+    if equals and ":" in key and not raw:
+        raise next(diagnose(text))  # no key has a colon, so a session reference was meant
+    return Ref.from_raw(text)
 
 
 class _Candidate(NamedTuple):

@@ -472,6 +472,29 @@ class TestInput:
             "invalid-utf8",
         )
 
+    @pytest.mark.parametrize(
+        ("ref", "code"),
+        [
+            ("codex:s%C3", "invalid-utf8"),
+            ("codex::s1", "empty-component"),
+            ("Codex:s1", "bad-agent-name"),
+            ("codex:s1#", "empty-ref"),
+            ("codex:s1#callID=c", "unknown-entity-key"),
+        ],
+    )
+    def test_an_invalid_session_reference_has_its_own_fault(self, log, ref, code):
+        """It is never a record that is missing in a session that it did not name (ASR-060, 061)."""
+        result = run(log, ref)
+        assert (result.exit_code, result.stdout) == (1, "")
+        assert answer(log, ref)["error"]["code"] == code
+        assert answer(log, "--raw", "no:thing")["reason"] == "no-such-record"
+
+    def test_a_record_id_with_a_colon_is_found(self, tmp_path):
+        """What is in scope is looked for before a text is called an invalid reference."""
+        file = tmp_path / "s.jsonl"
+        file.write_bytes(STREAM + b'{"type":"message","seq":99,"id":"a b:c","messageId":"m9"}\n')
+        assert answer(file, "a b:c")["records"][0]["seq"] == 99
+
     def test_ref_is_required(self):
         """Without a REF the command is used wrongly."""
         assert run().exit_code == 2

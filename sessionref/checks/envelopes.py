@@ -22,6 +22,7 @@ __all__ = ["OBSERVER", "Envelopes", "Noted"]
 OBSERVER = "Envelopes"
 
 _SOURCES = (b'"native"', b'"derived"')
+_SOURCE_TEXTS = frozenset({"native", "derived"})
 _NATIVE = b'"native"'
 _CAPTURE = b'"capture"'
 _DERIVED = b'"derived"'
@@ -89,11 +90,16 @@ class Envelopes:
         for member, raw in (("idSource", source), ("callIdSource", call_source)):
             if raw is not UNSET and bytes(raw) not in _SOURCES:
                 text = value(raw)
-                if isinstance(text, str):
+                # The two may be written with escapes.
+                if isinstance(text, str) and text not in _SOURCE_TEXTS:
                     self.sources.append(Noted(row, member, text))
         if _is(scope, _CAPTURE) and _is(source, _NATIVE):
             self.scoped.append(row)
 
 
 def _is(raw: Any, text: bytes) -> bool:
-    return raw is not UNSET and bytes(raw) == text
+    """Whether `raw` is the JSON string `text`, however it is escaped."""
+    if raw is UNSET:
+        return False
+    written = bytes(raw)
+    return written == text or (b"\\" in written and value(raw) == text[1:-1].decode())

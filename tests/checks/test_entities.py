@@ -50,3 +50,19 @@ def test_empty_members_and_an_equals_sign_are_errors(members, code, path):
     """09: what is empty names nothing, and an ID with `=` would be an entity ref (ASR-062)."""
     record = {"type": "message", "seq": 1, "id": "a", "messageId": "m", "turnId": "t", **members}
     assert told(found([header(), record])) == [("ASR-062", code, "error", record["id"], path)]
+
+
+def test_an_escape_changes_no_value_of_an_enumeration():
+    """40-lineage/13: `idSource` written with an escape says what it says without one."""
+    lines = [
+        b'{"type":"session","seq":0,"id":"h","agent":{"name":"codex"},"sessionId":"s1"}',
+        b'{"type":"message","seq":1,"id":"a","messageId":"x"}',
+        b'{"type":"inference","seq":2,"id":"b","inferenceId":"x","idSource":"d\\u0065rived"}',
+        (
+            b'{"type":"message","seq":3,"id":"c","messageId":"y","idSource":"n\\u0061tive"'
+            b',"idScope":"c\\u0061pture"}'
+        ),
+    ]
+    assert told(found(b"\n".join(lines) + b"\n")) == [
+        ("ASR-070", "native-in-capture", "warning", "c", "$.idScope")
+    ]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 import msgspec
 
 from sessionref.errors import StreamError
+from sessionref.findings import Finding
 from sessionref.lineage.gather import Gathered
 from sessionref.lineage.lineage import Lineage
 from sessionref.native.convert import read_log
@@ -21,17 +22,17 @@ from sessionref.native.logset import LogSet
 from sessionref.native.readers import reader_of
 from sessionref.native.surveys import survey_each
 from sessionref.registry import Registry
-from sessionref.scope.scope import StreamScope, inputs_of, session_ref
+from sessionref.scope.scope import StreamScope, session_ref
 from sessionref.scope.sources import is_lasting
 from sessionref.streams.index import read_streams
+from sessionref.streams.inputs import inputs_of
 from sessionref.streams.lines import MAX_LINE
-from sessionref.streams.walk import walk
+from sessionref.streams.walk import Found
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from types import TracebackType
 
-    from sessionref.findings import Finding
     from sessionref.lineage.forest import Forest
     from sessionref.lineage.totals import Totals
     from sessionref.native.columns import Records
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from sessionref.scope.fields import ReferenceField
     from sessionref.scope.sources import Open
     from sessionref.streams.index import StreamIndex
+    from sessionref.streams.inputs import Entry
     from sessionref.streams.observe import Observe, Observer
     from sessionref.streams.source import Input
 
@@ -110,7 +112,7 @@ class Scope(StreamScope):
     @classmethod
     def _made(
         cls,
-        paths: Input | Iterable[Input],
+        paths: Input | Iterable[Entry],
         *,
         observers: Sequence[Callable[[], Observer]],
         fields: Iterable[ReferenceField],
@@ -187,7 +189,7 @@ class Scope(StreamScope):
 
 
 def scope_of(
-    paths: Input | Iterable[Input],
+    paths: Input | Iterable[Entry],
     *,
     references: bool = True,
     checks: bool = True,
@@ -250,7 +252,7 @@ class _Inputs:
 
     def __init__(
         self,
-        sources: Iterable[Input],
+        sources: Iterable[Entry],
         max_line: int,
         *,
         columns: bool,
@@ -268,16 +270,14 @@ class _Inputs:
         self._failed: dict[str | int, StreamError] = {}
         self._streams: set[str | int] = set()
         files: list[str] = []
-        seen: set[tuple[int, int]] = set()
-        for source in sources:
-            if isinstance(source, str | os.PathLike):
-                for path, _ in walk([source], _silent):
-                    if not is_lasting(path):
-                        self._add(path)
-                    elif not _is_known(path, seen):
-                        files.append(path)
+        for entry in sources:
+            if not isinstance(entry, Found):
+                if not isinstance(entry, Finding):
+                    self._add(entry)
+            elif is_lasting(entry.path):
+                files.append(entry.path)
             else:
-                self._add(source)
+                self._add(entry.path)
         for path, surveyed, said in survey_each(
             files, jobs=jobs, max_line=max_line, columns=columns
         ):
@@ -365,15 +365,6 @@ class _Inputs:
 
 def _key(source: Input) -> str | int:
     return os.fsdecode(source) if isinstance(source, str | os.PathLike) else id(source)
-
-
-def _is_known(path: str, seen: set[tuple[int, int]]) -> bool:
-    """Whether the file was seen under another name."""
-    status = os.stat(path)  # noqa: PTH116 - as `is_lasting`
-    place = status.st_dev, status.st_ino
-    known = place in seen
-    seen.add(place)
-    return known
 
 
 def _indexes(

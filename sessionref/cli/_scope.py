@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import sys
 from contextlib import closing
 from typing import TYPE_CHECKING
 
@@ -17,8 +16,9 @@ from sessionref.cli._progress import watched
 from sessionref.cli._text import plural
 from sessionref.lineage import faults
 from sessionref.native.convert import UNREAD
+from sessionref.streams.inputs import inputs_of
 from sessionref.streams.processes import processors
-from sessionref.streams.walk import walk
+from sessionref.streams.walk import Found
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from sessionref.findings import Finding
     from sessionref.reference import SessionRef
     from sessionref.registry import Registry
-    from sessionref.streams.walk import Found
 
 __all__ = ["lineage_findings", "read_scope", "report_findings", "report_unread"]
 
@@ -54,12 +53,13 @@ def read_scope(
     given = paths_or_places(paths)
     if not checks:
         _keep_everything()
-    files: list[Found] = list(walk(given, _silent)) if sys.stderr.isatty() else []
+    inputs = inputs_of(given)
+    files = [entry for entry in inputs if isinstance(entry, Found)]
     bar = watched(files, len(files), shares_terminal=False)
     with closing(bar):
         next(bar, None)  # it is there from now on
         return scope_of(
-            given,
+            inputs,
             references=references,
             checks=checks,
             session=session,
@@ -75,10 +75,6 @@ def _keep_everything() -> None:
     if context is not None and gc.isenabled():
         gc.disable()
         context.call_on_close(gc.enable)
-
-
-def _silent(_finding: Finding) -> None:
-    """It is said when the inputs are read."""
 
 
 def lineage_findings(scope: Scope) -> Iterator[Finding]:

@@ -6,7 +6,7 @@ import itertools
 import os
 import warnings
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import TYPE_CHECKING, Any, Self
 
 from sessionref.errors import StreamError
 from sessionref.findings import Finding
@@ -20,9 +20,10 @@ from sessionref.scope.joining import Layout, layouts, rivals
 from sessionref.scope.resolve import Resolver, outcome_in
 from sessionref.scope.session import Account, Session
 from sessionref.scope.sources import is_lasting, open_streams
+from sessionref.streams.inputs import inputs_of
 from sessionref.streams.lines import MAX_LINE
 from sessionref.streams.outcomes import Ambiguous, Resolved, Unresolved, as_ref
-from sessionref.streams.walk import walk
+from sessionref.streams.walk import Found
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -33,11 +34,12 @@ if TYPE_CHECKING:
     from sessionref.scope.resolve import Resolution
     from sessionref.scope.sources import Open
     from sessionref.streams.envelope import Envelope
+    from sessionref.streams.inputs import Entry
     from sessionref.streams.observe import Observer
     from sessionref.streams.outcomes import Hit, Outcome
     from sessionref.streams.source import Input
 
-__all__ = ["StreamScope", "inputs_of", "session_ref"]
+__all__ = ["StreamScope", "session_ref"]
 
 
 class StreamScope:
@@ -76,7 +78,7 @@ class StreamScope:
     @classmethod
     def of(
         cls,
-        sources: Input | Iterable[Input],
+        sources: Input | Iterable[Entry],
         *,
         observers: Sequence[Callable[[], Observer]] = (),
         fields: Iterable[ReferenceField] = (),
@@ -100,11 +102,13 @@ class StreamScope:
         """  # noqa: D205
         table = FieldTable.standard().with_rows(fields)
         reading = _Reading(table if references else None, observers, open, max_line)
-        for source in inputs_of(sources):
-            if isinstance(source, str | os.PathLike):
-                reading.paths([source])
+        for entry in inputs_of(sources):
+            if isinstance(entry, Finding):
+                reading.findings.append(entry)
+            elif isinstance(entry, Found):
+                reading.one(entry.path, found=not entry.named)
             else:
-                reading.one(source, found=False)
+                reading.one(entry, found=False)
         return cls(
             reading.captures,
             findings=reading.findings,
@@ -369,22 +373,6 @@ class _Reading:
         self._names = [maker.__name__ for maker in self._makers]
         self._open = open_input
         self._max_line = max_line
-        self._seen: set[tuple[int, int]] = set()
-
-    def paths(self, paths: Sequence[str | os.PathLike[str]]) -> None:
-        for file in walk(paths, self.findings.append):
-            if self._is_new(file.path):
-                self.one(file.path, found=not file.named)
-
-    def _is_new(self, path: str) -> bool:
-        """Whether the file was not read under another name: links lead to the same session."""
-        if not is_lasting(path):
-            return True
-        status = os.stat(path)  # noqa: PTH116 - as `is_lasting`
-        place = (status.st_dev, status.st_ino)
-        new = place not in self._seen
-        self._seen.add(place)
-        return new
 
     def one(self, source: Input, *, found: bool) -> None:
         lasting = is_lasting(source)
@@ -457,13 +445,6 @@ _REASONS: Mapping[type[Ref], Any] = {
     EntityRef: "no-such-entity",
     TurnRef: "no-such-turn",
 }
-
-
-def inputs_of(given: Input | Iterable[Input]) -> list[Input]:
-    """Several inputs as a list, or one path as a list of one."""
-    if isinstance(given, str | os.PathLike):
-        return [given]
-    return list(cast("Iterable[Input]", given))
 
 
 def session_ref(key: SessionKey | SessionRef | str) -> SessionRef:

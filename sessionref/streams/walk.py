@@ -29,16 +29,19 @@ class Found(NamedTuple):
 
 
 def walk(
-    paths: Iterable[str | os.PathLike[str]], report: Callable[[Finding], None]
+    paths: Iterable[str | os.PathLike[str]],
+    report: Callable[[Finding], None],
+    seen: set[tuple[int, int]] | None = None,
 ) -> Iterator[Found]:
     """Every file under `paths`, each once, folders in the order of their names.
 
     Links are followed, and a folder is entered once however many links lead to it, so that loops
     end. In a folder, whatever is neither file nor folder (a device, a socket, a pipe) is passed
     over with a notice; named by hand it is yielded, since a pipe can be read. What cannot be
-    opened is reported under the code `unreadable`, and the rest goes on.
+    opened is reported under the code `unreadable`, and the rest goes on. `seen` has the files and
+    folders of earlier calls, by device and inode, and gets those of this one.
     """
-    seen: set[tuple[int, int]] = set()
+    seen = set() if seen is None else seen
     for path in paths:
         text = os.fspath(path)
         if text == STDIN:
@@ -63,6 +66,7 @@ def walk(
             if named or stat.S_ISREG(status.st_mode):
                 yield Found(current, named)
             else:
+                seen.discard(key)  # it may be named yet
                 report(
                     Finding(
                         code="special-file",

@@ -80,14 +80,15 @@ def identify(content: bytes, file: str | None, line: int) -> Header:
     )
     agent, namespace, session_id = parts["agent"], parts["namespace"], parts["sessionId"]
     key: SessionKey | None = None
-    if not any(finding.code in {"missing-member", "bad-member"} for finding in findings):
-        try:
-            key = SessionKey(agent or "", namespace, session_id or "")
-        except InvalidReference as error:
-            component = error.component
-            path = _PATHS.get(component, "$.agent.name")
-            finding = _finding(error.code, error.message, error.rule, path, file, line)
-            findings.append(msgspec.structs.replace(finding, component=component, span=error.span))
+    usable = not any(finding.code in {"missing-member", "bad-member"} for finding in findings)
+    for fault in _invalid(agent, namespace, session_id):
+        usable = False
+        component = fault.component
+        path = _PATHS.get(component, "$.agent.name")
+        finding = _finding(fault.code, fault.message, fault.rule, path, file, line)
+        findings.append(msgspec.structs.replace(finding, component=component, span=fault.span))
+    if usable:
+        key = SessionKey(agent or "", namespace, session_id or "")
     shown = {
         name: escaped(part, bytes_too=members.bad_utf8)
         for name, part in parts.items()
@@ -106,6 +107,20 @@ def identify(content: bytes, file: str | None, line: int) -> Header:
 
 
 _PATHS = {"namespace": "$.namespace", "session-id": "$.sessionId"}
+
+
+def _invalid(
+    agent: str | None, namespace: str | None, session_id: str | None
+) -> Iterator[InvalidReference]:
+    """What is wrong with each part that is there, whatever the others are."""
+    tries = ((agent, None, "x"), ("x", namespace, "x"), ("x", None, session_id))
+    for name, container, own_id in tries:
+        if name is None or own_id is None:
+            continue
+        try:
+            SessionKey(name, container, own_id)
+        except InvalidReference as error:
+            yield error
 
 
 def _parts(members: Object) -> Iterator[tuple[str, str, str, Any]]:

@@ -66,3 +66,13 @@ def test_an_escape_changes_no_value_of_an_enumeration():
     assert told(found(b"\n".join(lines) + b"\n")) == [
         ("ASR-070", "native-in-capture", "warning", "c", "$.idScope")
     ]
+
+
+def test_independent_faults_of_one_header_are_all_reported():
+    """9.7: what is wrong with one part of the key hides nothing of another."""
+    wrong = header("", agent="CODEX", namespace="")
+    assert [(f.code, f.path) for f in found([wrong])] == [
+        ("empty-component", "$.sessionId"),
+        ("empty-component", "$.namespace"),
+        ("bad-agent-name", "$.agent.name"),
+    ]

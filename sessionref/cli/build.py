@@ -13,7 +13,7 @@ from sessionref.cli._text import shown
 from sessionref.errors import InvalidReference
 from sessionref.reference import SessionRef
 from sessionref.refs import Ref
-from sessionref.registry import Registry
+from sessionref.registry import Registry, needs_namespace
 
 __all__ = ["command"]
 
@@ -56,6 +56,9 @@ def command(
     finding = names.producer_finding(agent)
     if finding is not None:
         complain(shown(f"warning: {finding.message} ({finding.code}, {finding.rule})"))
+    if namespace is None and needs_namespace(agent, session_id, names):
+        message = f"this ID of {agent} is not unique without a namespace"
+        complain(shown(f"warning: {message} (missing-namespace, ASR-054)"))
     if as_json:
         print(to_json(parts_object(str(reference), reference, registry)))
         return

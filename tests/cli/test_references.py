@@ -410,3 +410,15 @@ def test_error_objects_of_every_kind_are_json():
         sr.parse("codex:%zz")
     said = _references.error_object("codex:%zz", caught.value)
     assert said["error"]["start"], said["error"]["end"] == caught.value.span
+
+
+def test_build_warns_of_an_id_that_needs_a_namespace():
+    """The reference is valid, and names more than one session (ASR-054)."""
+    for arguments, warned in (
+        (["goose", "20260714_2"], True),
+        (["goose", "20260714_2", "--namespace", "box-3"], False),
+        (["codex", "t-1"], False),
+    ):
+        result = CliRunner().invoke(program, ["build", *arguments])
+        assert result.exit_code == 0
+        assert ("missing-namespace, ASR-054" in result.stderr) is warned

@@ -69,7 +69,7 @@ class TestCanonicalAndDigest:
         """Arguments are checked like lines."""
         result = run("digest", "codex:a", "nothing")
         assert result.exit_code == 1
-        assert "argument 2: no ':'" in result.stderr
+        assert "argument 2: there is no ':'" in result.stderr
 
     def test_octets_of_an_argument_that_are_no_utf8(self):
         """What the system hands over as escaped octets is told as such."""
@@ -94,7 +94,7 @@ class TestCanonicalAndDigest:
                     "component": "session-id",
                     "start": 1,
                     "end": 1,
-                    "message": "no ':' and so no session ID",
+                    "message": "there is no ':' and no session ID",
                 },
             },
         ]

@@ -143,11 +143,11 @@ def test_a_thread_id_that_cannot_be_one_is_the_only_finding():
 
 
 def test_records_are_named_by_ordinal_or_line():
-    """Positions that the source never rewrites hold in every capture (ASR-068, 070)."""
+    """Ordinals hold in every capture; lines in one, since the source may rewrite them (ASR-070)."""
     log = convert(meta("t", ordinal=10), rollout("world_state", {}, 11), rollout("world_state", {}))
     assert [record["id"] for record in log.records] == ["ordinal/10", "ordinal/11", "line/3"]
     assert all(record["idSource"] == "derived" for record in log.records)
-    assert not any("idScope" in record for record in log.records)
+    assert [record.get("idScope") for record in log.records] == [None, None, "capture"]
 
 
 def test_E_13_a_repeated_ordinal_names_its_first_row_only():

@@ -2,7 +2,7 @@
 
 One file gives one stream; the pages of a thread give streams with one session key. Rows have no
 native IDs. A record's ID derives from the row's native ordinal, or from its line if rows have none;
-rollouts are only appended to, so both hold in every capture (ASR-068).
+Codex may rewrite a rollout, so IDs from lines hold for one capture only (ASR-070).
 """
 
 from __future__ import annotations
@@ -150,6 +150,7 @@ class Writer:
             ts=beside.ts,
             turn_id=beside.turn_id,
             id_source="derived",
+            id_scope=beside.id_scope,
             child_session=str(SessionRef(AGENT, None, spawned.thread_id)),
             call_id=spawned.call_id,
             role=spawned.role,
@@ -171,6 +172,7 @@ class Writer:
             id=self._id(row.ordinal, line),
             ts=row.timestamp,
             id_source="derived",
+            id_scope="capture" if row.ordinal is None else None,
         )
         content = self._content
         if content and not is_utf8(data):

@@ -56,7 +56,7 @@ class TestText:
         assert drawn(*family()) == [
             "● t3-code:w  no records",
             "└─⇄ codex:p  executes it, root, primary, 2 original records",
-            "   ├─▷≡ codex:fork  forked, inherits copied, 2 records: 1 original, 1 copied",
+            "   ├─▷≡ codex:fork  forked (exact: false), inherits copied, 2 records: 1 original, 1 copied",
             "   ├─◆◇ codex:kid  spawned, announced, role worker, 1 original record",
             "   ├─▼ codex:later  continues it: idle, no records",
             "   ├─≡ codex:reads  inherits referenced, no records",
@@ -138,7 +138,6 @@ class TestText:
         assert drawn(*streams) == [
             "● codex:a  1 original record",
             "└─◇ codex:kid  announced, shown under codex:z",
-            "",
             "● codex:z  no records",
             "└─◆ codex:kid  spawned, no records",
         ]
@@ -184,7 +183,7 @@ class TestText:
             "● t3-code:w  no records",
             "└─⇄ codex:p  executes it, root, primary, 2 original records",
             "   │  executedBy (native_field): record h $.lineage.executedBy[0], F:12",
-            "   ├─▷≡ codex:fork  forked, inherits copied, 2 records: 1 original, 1 copied",
+            "   ├─▷≡ codex:fork  forked (exact: false), inherits copied, 2 records: 1 original, 1 copied",
             "   │     forkedFrom (native_field): record h $.lineage.forkedFrom, names ordinal 3, F:6",
             "   │     inherits (native_field): record h $.lineage.inherits, F:6",
             "   ├─◆◇ codex:kid  spawned, announced, role worker, 1 original record",
@@ -240,7 +239,7 @@ class TestText:
         """Marks become letters."""
         monkeypatch.setattr(text, "takes_unicode", lambda: False)
         assert drawn(*family())[2:5] == [
-            "   |-FI codex:fork  forked, inherits copied, 2 records: 1 original, 1 copied",
+            "   |-FI codex:fork  forked (exact: false), inherits copied, 2 records: 1 original, 1 copied",
             "   |-SA codex:kid  spawned, announced, role worker, 1 original record",
             "   |-C codex:later  continues it: idle, no records",
         ]

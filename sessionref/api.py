@@ -203,7 +203,7 @@ def scope_of(
     Without `references` the scope has no resolutions; without `checks` it cannot be checked. Both
     save time and memory.
     """
-    return Scope._made(  # noqa: SLF001 - the private maker of the class above
+    return Scope._made(  # noqa: SLF001 # pyright: ignore[reportPrivateUsage] - made for commands
         paths,
         observers=(),
         fields=(),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -103,8 +103,23 @@ class Capture:
         return self._fingerprint
 
     @property
+    def precedence(self) -> tuple[int, str, bytes]:
+        """What decides whose header stands for captures of one session: the greatest of these.
+
+        The number of records, then the time at which the session started, then the header itself,
+        so that neither the names of files nor their order decide.
+        """
+        header = self.index.header.content
+        started = _member(header, "startedAt")
+        return (
+            len(self.index),
+            started if isinstance(started, str) else "",
+            canonical(header.strip(), _keep_all),
+        )
+
+    @property
     def place(self) -> tuple[str, int]:
-        """Something to sort captures by, so that the order of the input never shows."""
+        """Sort key: the name of the file, then the position in it."""
         return (self.file or "", self.number)
 
     def __repr__(self) -> str:
@@ -112,11 +127,19 @@ class Capture:
 
 
 def _segment(header: bytes) -> Segment | None:
-    if b'"segment"' not in header:
+    try:
+        return convert(_member(header, "segment"), Segment)
+    except msgspec.ValidationError:
+        return None
+
+
+def _member(header: bytes, name: str) -> Any:
+    """A member of a header; None where it is absent or the header cannot be read."""
+    if name.encode() not in header:
         return None
     try:
-        return convert(load_object(header).get("segment"), Segment)
-    except (BadJson, msgspec.ValidationError):
+        return load_object(header).get(name)
+    except BadJson:
         return None
 
 
@@ -124,9 +147,9 @@ class Fingerprint:
     """A digest of each beginning of a stream. An `Observer`.
 
     `exact` is over the bytes of the records. `alike` is over what they say: member order, white
-    space and escapes do not count, and of the header neither the producer nor which of its names
-    the agent goes by, since the same session can be exported again. Streams agree up to a record
-    where the digests there are equal.
+    space and escapes do not count, and of the header only what it says about lineage: the same
+    session can be exported again, by other versions and with other settings. Streams agree up to a
+    record where the digests there are equal.
     """
 
     members: frozenset[str] = frozenset()
@@ -146,7 +169,7 @@ class Fingerprint:
         for kind, content in zip(types, contents, strict=True):
             content = content.strip(b" \t\r\n")
             self.exact.append(_onward(self.exact, content))
-            said = canonical(content, _keep_identity if kind == HEADER_TYPE else _keep_all)
+            said = canonical(content, _keep_lineage if kind == HEADER_TYPE else _keep_all)
             self.alike.append(_onward(self.alike, said))
 
 
@@ -160,9 +183,10 @@ def _keep_all(_record: dict[str, Any]) -> None:
     """All members of a record count."""
 
 
-def _keep_identity(header: dict[str, Any]) -> None:
-    header.pop("producer", None)
-    agent = header.get("agent")
-    if isinstance(agent, dict):
-        # The name is part of the key, and that is equal (ASR-058).
-        cast("dict[str, Any]", agent).pop("name", None)
+#: The members of a header that captures of one session must agree on; the key is equal already.
+_COMPARED = frozenset({"type", "lineage", "authority", "segment"})
+
+
+def _keep_lineage(header: dict[str, Any]) -> None:
+    for name in header.keys() - _COMPARED:
+        del header[name]

@@ -65,14 +65,15 @@ def _by_segment(captures: Sequence[Capture]) -> dict[str | None, list[Capture]]:
 
 def _repeats(captures: Sequence[Capture], digests: Digests) -> list[list[Capture]]:
     """The captures in groups: the first of each has the records of the others, or more."""
-    sides = [[capture] for capture in captures]
+    if len(captures) == 1:
+        return [list(captures)]
+    by_place = sorted(captures, key=lambda capture: capture.place)
+    longest_first = sorted(by_place, key=lambda capture: capture.precedence, reverse=True)
+    sides = [[capture] for capture in longest_first]
     for likeness in _LIKENESSES:
-        if len(sides) == 1:
-            break
-        longest_first = sorted(sides, key=lambda side: (-len(side[0].index), side[0].place))
         merged: list[list[Capture]] = []
         beginnings: dict[bytes, list[Capture]] = {}
-        for side in longest_first:
+        for side in sides:
             found = digests(side[0], likeness)
             into = beginnings.get(found[-1]) if found else None
             if into is None:

@@ -160,10 +160,42 @@ def test_values_of_other_types_are_other_values(read, pair):
     assert session.conflict
 
 
-def test_a_header_that_says_otherwise_is_a_conflict(read):
-    """Only the producer may differ between headers."""
-    (session,) = read(stream(A, scope="primary"), stream(A, scope="subagent"))
+@pytest.mark.parametrize(
+    "members",
+    [
+        ({"scope": "primary"}, {"scope": "subagent"}),
+        (
+            {"agent": {"name": "codex", "version": "1"}},
+            {"agent": {"name": "codex", "version": "2"}},
+        ),
+        ({"startedAt": "2026-01-01T00:00:00Z"}, {"startedAt": 5}),
+        ({"namespace": None}, {}),
+    ],
+)
+def test_headers_may_differ_in_what_is_no_lineage(read, members):
+    """Another version of the agent, or another export, does not make another session."""
+    (session,) = read(*(stream(A, **one) for one in members))
+    assert not session.conflict
+
+
+def test_headers_that_claim_other_lineage_are_a_conflict(read):
+    """No claim is preferred."""
+    one, other = ({"lineage": {"role": role}} for role in ("a", "b"))
+    (session,) = read(stream(A, **one), stream(A, **other))
     assert session.conflict
+
+
+def test_neither_names_nor_order_of_files_decide_whose_header_stands(tmp_path):
+    """The capture with most records, then the later start, then the greater header."""
+    early = stream(A, startedAt="2026-01-01T00:00:00Z", scope="primary")
+    late = stream(A, startedAt="2026-01-02T00:00:00Z", scope="subagent")
+    for number, pair in enumerate([(early, late), (late, early)]):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        for name, content in zip(("a.jsonl", "b.jsonl"), pair, strict=True):
+            (folder / name).write_bytes(content)
+        (session,) = StreamScope.of([folder])
+        assert b"2026-01-02" in session.accounts[0].index.header.content
 
 
 def test_lines_that_no_decoder_takes_are_compared_too(read):

@@ -242,16 +242,6 @@ class StreamIndex:
             return self._rows_by_turn().get(value, ())
         return self._latest_rows(key).get(value)
 
-    def sole(self, key: str | None) -> Mapping[str, int]:
-        """What `rows_of` gives one row for, with that row: record IDs, or values of `key`.
-
-        Not to be changed; for whoever has much to look up.
-        """
-        rows = self._rows_by_id() if key is None else self._latest_rows(key)
-        if not rows.several:
-            return rows.first
-        return {text: row for text, row in rows.first.items() if text not in rows.several}
-
     def ambiguous(self, key: str) -> Mapping[str, Sequence[int]]:
         """The values of an entity key that several chains have, with their latest rows."""
         return self._latest_rows(key).several

@@ -111,6 +111,24 @@ def test_links_at_fault_split_chains_and_only_they_are_reported() -> None:
     ]
 
 
+def test_a_broken_link_explains_no_other_entity() -> None:
+    """Two entities of one stream: only the one whose chain is broken is explained by it."""
+    other = {"type": "tool_call", "callId": "c2"}
+    records = [
+        header("s1"),
+        call(1),
+        call(2, supersedes="gone"),
+        {**other, "seq": 3, "id": "r3"},
+        {**other, "seq": 4, "id": "r4"},
+        {"type": "tombstone", "seq": 5, "id": "r5", "targets": ["callId=c1", "callId=c2"]},
+    ]
+    assert told(found(records)) == [
+        ("ASR-063", "supersedes-unknown", "error", "r2", "$.supersedes"),
+        ("ASR-064", "ambiguous", "notice", "r4", "$.callId"),
+        ("ASR-064", "ambiguous", "error", "r5", "$.targets[1]"),
+    ]
+
+
 def test_an_unreadable_line_of_another_stream_joins_no_chains() -> None:
     """An ambiguity that a link at fault explains is not reported, whoever refers to it (063)."""
     copies = [

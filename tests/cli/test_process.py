@@ -365,3 +365,12 @@ def test_all_commands_on_one_log(tmp_path):
     assert found.stdout.startswith(b"resolved  callId=call_1\n")
     missing = ended("resolve", "-", "r9", input=STREAM)
     assert (missing.returncode, missing.stderr) == (1, b"")
+
+
+@pytest.mark.skipif(not FULL_DEVICE.exists(), reason="needs a device that is always full")
+def test_a_stream_that_cannot_be_flushed_is_given_up():
+    """Its end is silent: Python flushes it once more when the process ends."""
+    with FULL_DEVICE.open("w") as stream:
+        stream.write("lost")
+        cli._settle(stream)
+        stream.write("given up")

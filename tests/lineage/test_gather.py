@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from lineage_streams import Stream, lineage_of, none, total, usage
 
+import sessionref as sr
 from sessionref.lineage.gather import Gathered
 
 COLUMNS = ("rows", "tokens", "requests", "costs", "unmeasured", "derived", "faulty")
@@ -88,3 +89,29 @@ def test_calls_in_a_long_stream_all_count():
     for _ in range(1500):
         stream.call(1)
     assert total(lineage_of(stream)) == (1500, 0, 0)
+
+
+def test_joined_captures_keep_all_that_is_known_of_a_call():
+    """Requests, costs, and calls that are derived, without counts or unreadable; -1 leaves one out."""
+    stream = Stream("a", none())
+    stream.call(request="q", cost=[{"amount": "1.5", "currency": "USD"}], idSource="derived")
+    stream.call(usage=None)
+    stream.call(usage={"inputTokens": "many"})
+    one = gathered(stream)
+    same = Gathered.joined([(one, range(4))])
+    for column in COLUMNS:
+        assert getattr(same.calls, column) == getattr(one.calls, column), column
+    assert all(getattr(one.calls, column) for column in COLUMNS)
+    assert list(Gathered.joined([(one, [0, -1, 1, -1])]).calls.rows) == [1]
+
+
+def test_a_currency_without_a_utf8_form_is_named_by_what_is_wrong():
+    """Octets that are not UTF-8, and a lone surrogate, are two faults."""
+    for text, code in ((b"\xff", "bad-utf8"), (b"\\ud800", "lone-surrogate")):
+        stream = Stream("a", none())
+        stream.call(cost=[{"amount": "1", "currency": "€URO"}])
+        content = stream.text().replace("€URO".encode(), text).replace(b"\\u20acURO", text)
+        found = list(sr.Scope.read([[content]]).check())
+        assert [(f.code, f.path) for f in found if f.severity == "error"] == [
+            (code, "$.cost[0].currency")
+        ]

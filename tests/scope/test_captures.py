@@ -406,6 +406,55 @@ def test_linked_segments_are_one_session():
         assert found.resolve("codex:s").first.id == "h"
 
 
+def test_the_records_of_a_segment_stand_in_the_order_of_seq():
+    """Not in that of its lines."""
+    second = page({"id": "q1", "seq": 5}, {"id": "q2", "seq": 2}, number=2, after="p1")
+    (session,) = scope(page(A, number=1), second)
+    assert [hit.id for hit in session.accounts[0].index] == ["h", "r1", "h", "q2", "q1"]
+
+
+def test_references_of_segments_mean_what_they_mean_in_one_stream():
+    """Elements of arrays, records in other sessions, and IDs that hold in one capture only."""
+    replaces = {
+        "type": "compaction",
+        "id": "q1",
+        "compactionId": "c",
+        "replaces": {"ids": ["r1", "r9"]},
+    }
+    copied = {
+        "id": "q2",
+        "copiedFrom": {"session": "codex:p", "record": "r1", "proof": "native_id"},
+    }
+    scoped = {
+        "id": "q3",
+        "type": "tool_call",
+        "callId": "x",
+        "idSource": "derived",
+        "idScope": "capture",
+    }
+    joined = scope(
+        page(A, number=1), page(replaces, copied, scoped, number=2, after="p1"), stream(A, sid="p")
+    )
+    whole = scope(stream(A, replaces, copied, scoped), stream(A, sid="p"))
+    expected = [shown(resolution) for resolution in whole.resolutions()]
+    assert len(expected) == 4
+    assert [shown(resolution) for resolution in joined.resolutions()] == expected
+
+
+def test_records_of_segments_are_fetched_from_their_place(tmp_path):
+    """Also where two segments stand in one file; a record of another session has no row."""
+    first, second = page(A, number=1), page(B | {"id": "q1"}, number=2, after="p1")
+    (tmp_path / "s.jsonl").write_bytes(first + second)
+    (tmp_path / "p.jsonl").write_bytes(stream(A, sid="p"))
+    found = StreamScope.of([tmp_path])
+    index = found.session("codex:s").accounts[0].index
+    for name in ("r1", "q1"):
+        hit = found.resolve(f"codex:s#{name}").first
+        assert index.row(hit) == index.find(hit)
+        assert json.loads(index.fetch(hit))["id"] == name
+    assert index.find(found.resolve("codex:p#r1").first) is None
+
+
 def test_a_record_with_the_id_of_the_headers_is_ambiguous():
     """The headers of all segments are one; what else has their ID is not."""
     found = scope(page(A, number=1), page({"id": "h"}, number=2, after="p1"))

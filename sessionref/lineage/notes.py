@@ -110,8 +110,14 @@ def _count(account: AccountLineage, kind: str) -> int:
 def _notes(
     session: SessionLineage, settled: Sequence[Settled], items: Sequence[Item]
 ) -> Iterator[tuple[str, str]]:
+    if session.conflict:
+        files = ", ".join(session.files) or "several inputs"
+        yield (
+            "identity-conflict",
+            f"logs of this session contradict each other, so all they report is unknown: {files}",
+        )
     unknown: Counter[tuple[str, str]] = Counter()
-    for account in session.accounts:
+    for account in () if session.conflict else session.accounts:
         rest = account.originality.rest
         if rest.value == "unknown" and account.records.unknown:
             unknown[rest.reason, rest.message] += account.records.unknown

@@ -20,6 +20,7 @@ from lineage_streams import (
     usage,
 )
 
+import sessionref as sr
 from sessionref.usage import Cost, Measure, Sum, agreed, read_cost
 
 CLAUDE = "claude-code:"
@@ -479,6 +480,20 @@ def test_both_sides_of_a_conflict_are_unknown():
     assert row(lineage, "claude-code:a") == total(lineage) == (0, 0, 12)
     assert lineage.totals.total.unknown.calls == 3
     assert "identity-conflict" in notes(lineage)
+
+
+def test_a_conflict_is_named_with_its_files(tmp_path):
+    """Whatever the sessions claim; inputs without a name are called inputs."""
+    one, other = Stream("a", None), Stream("a", None)
+    one.call(3)
+    other.call(4)
+    for name, stream in (("x.jsonl", one), ("y.jsonl", other)):
+        (tmp_path / name).write_bytes(stream.text())
+    (note,) = sr.Scope.read([tmp_path]).totals().notes
+    assert note.code == "identity-conflict"
+    assert "x.jsonl" in note.message
+    assert "y.jsonl" in note.message
+    assert notes(lineage_of(one, other)) == ["identity-conflict"]
 
 
 def test_a_capture_again_counts_once():

@@ -25,7 +25,10 @@ def checked(*paths: object) -> list[dict[str, Any]]:
 
 def test_situation_I_01_a_short_subagent_id_needs_its_container() -> None:
     """Two parents, one short ID: without the namespace each stream is told (ASR-054)."""
-    findings = found([header("ab12cd3", "claude-code")], [header("ab12cd3", "claude-code", x=1)])
+    findings = found(
+        [header("ab12cd3", "claude-code"), call(1, "c")],
+        [header("ab12cd3", "claude-code"), call(1, "d")],
+    )
     assert [(f.rule, f.code) for f in findings] == [
         ("ASR-050", "identity-conflict"),
         ("ASR-054", "missing-namespace"),

@@ -97,9 +97,6 @@ class Calls:
         self.derived: set[int] = set()
         self.faulty: dict[int, tuple[Fault, ...]] = {}
 
-    def __len__(self) -> int:
-        return len(self.rows)
-
     def take(self, row: int, other: Calls, at: int, model: int, day: int) -> None:
         """Add the call at position `at` of other columns as that of the record in `row`."""
         here = len(self.rows)

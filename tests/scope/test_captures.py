@@ -12,6 +12,7 @@ from scope_streams import of_record, scope, shown, stream
 
 import sessionref as sr
 from sessionref.registry import Registry
+from sessionref.scope import capture as capture_module
 from sessionref.scope.capture import Fingerprint, Segment
 from sessionref.scope.scope import StreamScope
 from sessionref.scope.sources import open_streams
@@ -599,6 +600,7 @@ def test_a_header_that_cannot_be_read_has_no_segment():
     deep = json.dumps({"type": "session", "seq": 0, "id": "h", "agent": {"name": "codex"}})
     content = deep[:-1].encode() + b',"segment":' + b"[" * 3000 + b"]" * 3000 + b"}\n"
     assert all(capture.segment is None for capture in scope(content).captures)
+    assert capture_module._segment(b'{"segment":') is None
 
 
 # -- Inputs ---------------------------------------------------------------------------------------

@@ -27,6 +27,7 @@ def bad(text: str | bytes) -> bytes:
     ("line", "found", "kept"),
     [
         ("{", "not-json", False),
+        ('{"type":"note","type":"note","seq":2,"id":"r2","turnId":null}', "duplicate-member", True),
         ('{"type":"note","seq":2,"id":"r2"', "not-json", False),
         ('{"type":"note","seq":2,"id":"r2"} {}', "not-json", False),
         ('{"type":"note","seq":2,"id":"r2","x":NaN}', "not-json", False),

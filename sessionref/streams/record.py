@@ -1,7 +1,7 @@
 """The members of a record that this package reads, typed.
 
-Only these are decoded; msgspec passes over all others without building them. Which members are
-references is said by the table of reference fields, what each means by the pages.
+Readers of native logs write records of this shape; streams are not decoded into it. The table of
+reference fields says which members are references, the specification what each member means.
 """
 
 from __future__ import annotations
